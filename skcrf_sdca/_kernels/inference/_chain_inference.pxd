@@ -25,6 +25,7 @@ cdef class ChainInference(DirectInference):
     cdef const long long[::1] edge_offsets
     cdef double[::1] matrix         # (n_tied,) the target of one edge
 
+    cdef void expand_transition(self) noexcept nogil
     cdef double score_at(
         self, const double* tied, Py_ssize_t place) noexcept nogil
     cdef const double* origins(self, Py_ssize_t t, Py_ssize_t k) noexcept nogil

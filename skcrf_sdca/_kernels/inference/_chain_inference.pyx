@@ -29,7 +29,7 @@ from ._inference cimport (
     part_of,
 )
 from ..math._line_search cimport Part, Segment
-from ._paths cimport KBestLists, best_lists, drawn
+from ._paths cimport KBestLists, ListsBesideFree, best_lists, drawn
 from ..math._transitions cimport FREE
 from ..math._vecmath cimport ops, skip, vaim, vmove
 
@@ -99,20 +99,22 @@ cdef class ChainInference(DirectInference):
 
     def allow_n_best(self, Py_ssize_t n):
         """Make the buffers for n labellings of `n_best`."""
-        self.lists = KBestLists(self.n_labels, n, self.most_local * n)
-        self.dense = np.empty(self.n_labels * self.n_labels)
+        sizes = self.n_labels, n, self.most_local * n
+        if self.layout.has_free:
+            self.lists = ListsBesideFree(*sizes, self.layout)
+        else:
+            self.lists = KBestLists(*sizes)
+            self.dense = np.empty(self.n_labels * self.n_labels)
         self.masked = np.empty(self.most_local)
 
     cdef Py_ssize_t n_best(
         self, Values scores, Py_ssize_t n, double* values, int* labels
     ) noexcept nogil:
-        cdef Py_ssize_t j, k, place, found, n_labels = self.n_labels
-        for j in range(n_labels):
-            for k in range(n_labels):
-                place = self.layout.place(j, k)
-                self.dense[j * n_labels + k] = self.score_at(
-                    self.workspace.transition, place
-                )
+        cdef Py_ssize_t found, n_labels = self.n_labels
+        cdef const double* transition = self.workspace.transition
+        if not self.layout.has_free:
+            self.expand_transition()
+            transition = &self.dense[0]
         memcpy(&self.masked[0], scores.local, self.n_local * sizeof(double))
         if self.workspace.is_constrained:
             self.workspace.take_ends(scores.local, self.length)
@@ -125,12 +127,20 @@ cdef class ChainInference(DirectInference):
             )
         self.lists.width = n
         best_lists(
-            self.lists, &self.masked[0], &self.dense[0], self.length, values, labels
+            self.lists, &self.masked[0], transition, self.length, values, labels
         )
         found = 0
         while found < n and values[found] > -INFINITY:
             found += 1
         return found
+
+    cdef void expand_transition(self) noexcept nogil:
+        """Write the scores of all pairs of labels."""
+        cdef Py_ssize_t j, k, place, n = self.n_labels
+        for j in range(n):
+            for k in range(n):
+                place = self.layout.place(j, k)
+                self.dense[j * n + k] = self.score_at(self.workspace.transition, place)
 
     cdef double labels_score(
         self, const int* labels, Values scores

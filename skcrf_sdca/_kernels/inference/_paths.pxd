@@ -1,5 +1,7 @@
 """The best paths of one chain: see _paths.pyx."""
 
+from ..math._transitions cimport TransitionLayout
+
 
 cdef class KBestLists:
     cdef Py_ssize_t n, width
@@ -14,6 +16,25 @@ cdef class KBestLists:
     cdef void merge(
         self, const double* added, Py_ssize_t stride, double* scores,
         long long* origins) noexcept nogil
+    cdef void begin(self) noexcept nogil
+    cdef void extend(
+        self, const double* transition, Py_ssize_t k, double* scores,
+        long long* origins) noexcept nogil
+
+
+cdef class ListsBesideFree(KBestLists):
+    cdef TransitionLayout layout
+    # The entries of all lists in falling order, as many as were asked for.
+    cdef double[::1] value              # (K * width,)
+    cdef long long[::1] entry           # (K * width,)
+    cdef Py_ssize_t n_sorted
+    cdef double[::1] left               # (K,) the largest that is not among them
+    cdef long long[::1] n_taken         # (K,)
+
+    cdef bint sort_up_to(self, Py_ssize_t r) noexcept nogil
+    cdef Py_ssize_t free_from(self, Py_ssize_t r, Py_ssize_t k) noexcept nogil
+    cdef bint is_before(
+        self, Py_ssize_t r, double score, Py_ssize_t label) noexcept nogil
 
 
 cdef void best_lists(

@@ -6,11 +6,13 @@ Scores of -inf are forbidden: no path goes there.
 from cython.view cimport array as cython_array
 from libc.math cimport INFINITY
 
+from ..math._transitions cimport FREE, TransitionLayout
+
 
 cdef class KBestLists:
     """Buffers for the recursion of `best_lists`; `width` is set for every chain."""
 
-    def __cinit__(self, Py_ssize_t n_labels, Py_ssize_t width, Py_ssize_t n_origins):
+    def __init__(self, Py_ssize_t n_labels, Py_ssize_t width, Py_ssize_t n_origins):
         self.n = n_labels
         self.width = width
         self.rows = cython_array((2, n_labels * width), sizeof(double), "d")
@@ -53,6 +55,128 @@ cdef class KBestLists:
             if head[best] < width:
                 front[best] = self.reached[origins[r] + 1] + added[best * stride]
 
+    cdef void begin(self) noexcept nogil:
+        """Begin a position, with the lists of the position before."""
+
+    cdef void extend(
+        self,
+        const double* transition,                   # in, (K, K)
+        Py_ssize_t k,
+        double* scores,                             # out, (width,)
+        long long* origins,                         # out, (width,)
+    ) noexcept nogil:
+        """Merge what leads to label k."""
+        self.merge(transition + k, self.n, scores, origins)
+
+
+cdef class ListsBesideFree(KBestLists):
+    """Lists where most pairs of labels have the score 0, see _sparse_transitions.pyx.
+
+    ``transition`` has the scores of the pairs of the layout. The best of all lists are
+    sorted once for a position; to each label the free ones among them lead, and the
+    lists of the labels whose pairs have a score.
+
+    Parameters
+    ----------
+    n_labels, width, n_origins : int
+        As for `KBestLists`.
+    layout : SparseTransitions
+    """
+
+    def __init__(self, n_labels, width, n_origins, TransitionLayout layout):
+        super().__init__(n_labels, width, n_origins)
+        self.layout = layout
+        self.value = cython_array((n_labels * width,), sizeof(double), "d")
+        self.entry = cython_array((n_labels * width,), sizeof(long long), "q")
+        self.left = cython_array((n_labels,), sizeof(double), "d")
+        self.n_taken = cython_array((n_labels,), sizeof(long long), "q")
+
+    cdef void begin(self) noexcept nogil:
+        cdef Py_ssize_t j
+        self.n_sorted = 0
+        for j in range(self.n):
+            self.left[j] = self.reached[j * self.width]
+            self.n_taken[j] = 0
+
+    cdef bint sort_up_to(self, Py_ssize_t r) noexcept nogil:
+        """Sort one entry more, if entry r is the next; return whether there is one."""
+        cdef Py_ssize_t j, best = 0
+        if r < self.n_sorted:
+            return True
+        for j in range(1, self.n):
+            if self.left[j] > self.left[best]:
+                best = j
+        if self.left[best] == -INFINITY:
+            return False
+        self.value[r] = self.left[best]
+        self.entry[r] = best * self.width + self.n_taken[best]
+        self.n_taken[best] += 1
+        self.n_sorted += 1
+        self.left[best] = -INFINITY
+        if self.n_taken[best] < self.width:
+            self.left[best] = self.reached[self.entry[r] + 1]
+        return True
+
+    cdef void extend(
+        self,
+        const double* transition,                   # in, (size,)
+        Py_ssize_t k,
+        double* scores,                             # out, (width,)
+        long long* origins,                         # out, (width,)
+    ) noexcept nogil:
+        cdef const long long* place = &self.layout.origins[k, 0]
+        cdef const int* before = self.layout.blocks.before + place[0]
+        cdef Py_ssize_t i, r, best, label, free = 0
+        cdef double* front = &self.front[0]
+        for i in range(place[1]):
+            self.head[i] = before[i] * self.width
+            front[i] = self.reached[self.head[i]] + transition[place[2] + i * place[3]]
+        for r in range(self.width):
+            best = largest_of(front, place[1])
+            scores[r], origins[r], label = -INFINITY, 0, self.n
+            if best >= 0 and front[best] > -INFINITY:
+                scores[r], origins[r] = front[best], self.head[best]
+                label = before[best]
+            free = self.free_from(free, k)
+            if free < self.n_sorted and self.is_before(free, scores[r], label):
+                scores[r], origins[r] = self.value[free], self.entry[free]
+                free += 1
+            elif label < self.n:
+                self.head[best] += 1
+                front[best] = -INFINITY
+                if self.head[best] < (label + 1) * self.width:
+                    front[best] = (
+                        self.reached[self.head[best]]
+                        + transition[place[2] + best * place[3]]
+                    )
+
+    cdef Py_ssize_t free_from(self, Py_ssize_t r, Py_ssize_t k) noexcept nogil:
+        """Return the first entry from r on whose label is free before label k.
+
+        There is none if it has not been sorted.
+        """
+        while self.sort_up_to(r):
+            if self.layout.place(self.entry[r] // self.width, k) == FREE:
+                break
+            r += 1
+        return r
+
+    cdef bint is_before(
+        self, Py_ssize_t r, double score, Py_ssize_t label
+    ) noexcept nogil:
+        """Return whether a sorted entry comes before a score of another label."""
+        cdef bint is_lower = self.entry[r] // self.width < label
+        return self.value[r] > score or (self.value[r] == score and is_lower)
+
+
+cdef Py_ssize_t largest_of(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return the place of the largest number, the first of equal ones, -1 of none."""
+    cdef Py_ssize_t i, best = 0
+    for i in range(1, n):
+        if x[i] > x[best]:
+            best = i
+    return best if n > 0 else -1
+
 
 # Viterbi with lists: reached_t[k, .] are the best scores of the paths that end in label
 # k at position t,
@@ -64,7 +188,7 @@ cdef class KBestLists:
 cdef void best_lists(
     KBestLists lists,
     const double* node_scores,      # in, (T, K)
-    const double* transition,       # in, (K, K)
+    const double* transition,       # in, as `KBestLists.extend` takes it
     Py_ssize_t length,
     double* scores,                 # out, (width,)
     int* paths,                     # out, (width, T)
@@ -80,9 +204,10 @@ cdef void best_lists(
             lists.reached[k * width + r] = -INFINITY
         lists.reached[k * width] = node_scores[k]
     for t in range(1, length):
+        lists.begin()
         for k in range(n):
             row = lists.extended + k * width
-            lists.merge(transition + k, n, row, origins + (t * n + k) * width)
+            lists.extend(transition, k, row, origins + (t * n + k) * width)
             for r in range(width):
                 row[r] += node_scores[t * n + k]
         lists.reached, lists.extended = lists.extended, lists.reached
