@@ -187,6 +187,8 @@ def test_sample_weight_is_routed_to_fit_and_score():
     crf = clone(CRF).set_fit_request(sample_weight=True)
     crf.set_score_request(sample_weight=True)
     pipeline = make_pipeline(SequenceVectorizer(), crf)
+    # Before scikit-learn 1.8 a Pipeline must request what its last step requests.
+    pipeline.set_score_request(sample_weight=True)
     cv = KFold(3)
     scores = cross_validate(
         pipeline, X, y, cv=cv, params={"sample_weight": weight}, return_estimator=True
