@@ -115,7 +115,7 @@ def read_conllu(
     label : str or None, default="upos"
         Name of the column with the labels; None if there is none. Where it is empty,
         the label is "_", which estimators can take as unknown: ``unknown_label="_"``.
-        Several names with | between them join the columns: with "upos|feats" the
+        Several names with ``|`` between them join the columns: with "upos|feats" the
         labels are such as "NOUN|Case=Nom|Number=Sing", and empty columns at the end are
         left out of them, as in "ADP".
     multiword_tokens : bool, default=False
@@ -145,7 +145,7 @@ def read_conllu(
         line. Numbers of columns, ids, spaces, and the places of comments are checked,
         but not the values of the other columns. If `columns` has an unknown name or one
         twice, or `label` is unknown, or joins columns of which one that is not the last
-        has a |.
+        has a ``|``.
     TypeError
         If `file` is neither a path nor an open file, or `columns` is no sequence.
     OSError
@@ -230,7 +230,7 @@ def write_conllu(
         Labels, such as the predictions of an estimator: one for each token, or for each
         word of a ConlluSentence.
     label : str, default="upos"
-        Name of the column that the labels replace. Of several names with | between
+        Name of the column that the labels replace. Of several names with ``|`` between
         them, the parts of each label replace the columns, see `read_conllu`.
     columns : sequence of str, default=None
         Names of the columns of tuples, as in `read_conllu`, and the columns of dicts to

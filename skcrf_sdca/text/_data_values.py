@@ -143,7 +143,7 @@ class Regex(_Named):
     Parameters
     ----------
     pattern : str
-        In the syntax of :mod:`re`. The first match anywhere in the word counts; ``^``
+        As for ``re``. The first match anywhere in the word counts; ``^``
         and ``$`` stand for the ends of the word.
     column : str, default="word"
         Name of the column.
