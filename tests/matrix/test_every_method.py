@@ -148,6 +148,8 @@ OF_SOME_FITS = {"feature_names_in_", "best_epoch_", "best_val_score_", "partial_
 OF_SKLEARN = {"fit", "get_params", "set_params", "get_metadata_routing"}
 OF_SKLEARN |= {"set_callbacks"}
 WEIGHTS = {"edge_coef_", "higher_transitions_", "segment_coef_", "temperature_"}
+# The names and the matrix of the parts of labels.
+WEIGHTS |= {"parts_", "label_features_"}
 
 
 def public_names():
