@@ -24,6 +24,7 @@ from skcrf_sdca.metrics._flat import (
 from skcrf_sdca.metrics._proba import flat_log_loss
 from skcrf_sdca.metrics._report import span_classification_report
 from skcrf_sdca.metrics._scorers import SCORERS, get_scorer, get_scorer_names
+from skcrf_sdca.metrics._significance import F1Difference, span_f1_difference
 from skcrf_sdca.metrics._spans import (
     span_f1_score,
     span_precision_recall_fscore,
@@ -33,6 +34,7 @@ from skcrf_sdca.metrics._spans import (
 
 __all__ = [
     "SCORERS",
+    "F1Difference",
     "extract_spans",
     "flat_accuracy_score",
     "flat_classification_report",
@@ -48,6 +50,7 @@ __all__ = [
     "sequence_accuracy_score",
     "span_classification_report",
     "span_confusion_matrix",
+    "span_f1_difference",
     "span_f1_score",
     "span_precision_recall_fscore",
     "span_precision_score",
