@@ -29,6 +29,7 @@ from ._inputs import (
     labelled_sentences,
 )
 from ._schemes import almost, differences, scheme_of_valid
+from ._search import best_penalty, divided
 from ._streams import write
 from ._template_files import (
     add_columns_option,
@@ -89,6 +90,24 @@ def _add_fit_options(group):
         help="optimiser (default: %(default)s, the one that suits the data)",
     )
     _add_weight_options(group)
+    _add_penalty_options(group)
+    group.add_argument(
+        "--tol", type=float, help="gap, relative to the objective, at which to stop"
+    )
+    group.add_argument(
+        "--max-iter", type=int, metavar="N", help="maximum number of epochs"
+    )
+    group.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1)")
+    group.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="seed of the random sampling (default: 0)",
+    )
+
+
+def _add_penalty_options(group):
     group.add_argument(
         "--alpha",
         type=_alpha,
@@ -104,18 +123,9 @@ def _add_fit_options(group):
             help=f"weight of the {norm} norm as in CRFsuite, instead of --alpha",
         )
     group.add_argument(
-        "--tol", type=float, help="gap, relative to the objective, at which to stop"
-    )
-    group.add_argument(
-        "--max-iter", type=int, metavar="N", help="maximum number of epochs"
-    )
-    group.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1)")
-    group.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        metavar="N",
-        help="seed of the random sampling (default: 0)",
+        "--search",
+        action="store_true",
+        help="find the penalty that is best on --dev, or on every tenth sentence",
     )
 
 
@@ -169,10 +179,7 @@ def run(options):
         # Before the files are read, which may take long.
         _features(source, options)
     X, y = labelled_sentences(source, options.files)
-    if options.dev is not None:
-        dev = labelled_sentences(source, [options.dev])
-        # The standard output may be closed.
-        write([])
+    dev = _dev_sentences(source, options)
     scheme, y, remark = _scheme(y, options)
     tagger = _tagger(source, options, len(X), scheme)
     crf = tagger[-1]
@@ -183,6 +190,8 @@ def run(options):
     )
     if source.labels_at:
         _say(options, f"the label is {source.labels_at}")
+    if options.search:
+        _set_penalty(tagger, X, y, dev, options)
     begin = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr):
         tagger.fit(X, y)
@@ -199,9 +208,18 @@ def run(options):
         f"{(crf.coef_ != 0).sum()} weights of {crf.n_features_in_} features "
         f"and {len(crf.classes_)} labels",
     )
-    if options.dev is not None:
-        X, y = dev
-        write([report(y, tagger.predict(X), None, source.label_columns), "\n"])
+    if dev is not None:
+        found = tagger.predict(dev[0])
+        write([report(dev[1], found, None, source.label_columns), "\n"])
+
+
+def _dev_sentences(source, options):
+    """Return the tokens and the labels of --dev, or None."""
+    if options.dev is None:
+        return None
+    # The standard output, for the report, may be closed.
+    write([])
+    return labelled_sentences(source, [options.dev])
 
 
 def _tagger(source, options, n_sequences, scheme):
@@ -210,6 +228,20 @@ def _tagger(source, options, n_sequences, scheme):
     has_pairs = any(isinstance(t, LabelPairs) for t in features.templates)
     crf = CRF(**_parameters(options, n_sequences, scheme, has_pairs))
     return Tagger([("features", features), (source.label, crf)])
+
+
+def _set_penalty(tagger, X, y, dev, options):
+    """Set the penalty that is best on the sentences of --dev, or on some kept aside."""
+    train, held_out = ((X, y), dev) if dev is not None else divided(X, y)
+    found = best_penalty(
+        tagger, train, held_out, lambda text: _say(options, f"search: alpha = {text}")
+    )
+    tagger[-1].set_params(alpha=found.n_alpha / len(X), l1_ratio=found.l1_ratio)
+    _say(
+        options,
+        f"best: alpha = {found.n_alpha:g} / n, l1 ratio {found.l1_ratio:g}, "
+        f"{found.metric} {found.score:.4f}",
+    )
 
 
 def _check_usage(options):
@@ -222,6 +254,8 @@ def _check_usage(options):
         options.usage_error(
             "use --c1 and --c2, or --alpha and --l1-ratio, but not both."
         )
+    if options.search and (*ours, *crfsuite) != (None,) * 4:
+        options.usage_error("--search finds the penalty: give none.")
     given = [strength for strength in crfsuite if strength is not None]
     if not all(0 <= strength < math.inf for strength in given) or set(given) == {0.0}:
         options.usage_error(

@@ -3,7 +3,6 @@
 Owns the counts of spans of each sequence, and the draws of sequences from them.
 """
 
-from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +53,6 @@ def span_f1_difference(
     *,
     scheme: SpanScheme = "BIO",
     strict: bool = False,
-    types: Collection[str] | None = None,
     n_draws: int = 1000,
     random_state: RandomState = None,
 ) -> F1Difference:
@@ -72,9 +70,14 @@ def span_f1_difference(
 
     Parameters
     ----------
-    {spans}
+    y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
+        True labels, and predictions.
     y_other : array-like of shape (n,), of label lists of shape (T_i,)
         The other predictions.
+    scheme : str, default="BIO"
+        The meaning of the prefixes, see `extract_spans`.
+    strict : bool, default=False
+        Whether to ignore spans that are invalid in the scheme, see `extract_spans`.
     n_draws : int, default=1000
         Draws of each kind.
     random_state : int, RandomState instance or None, default=None
@@ -103,9 +106,8 @@ def span_f1_difference(
     """
     if n_draws < 1:
         raise ValueError(f"n_draws must be at least 1, got {n_draws!r}.")
-    options = scheme, strict, types
-    first = _counts(y_true, y_pred, *options)
-    other = _counts(y_true, y_other, *options)
+    first = _counts(y_true, y_pred, scheme, strict)
+    other = _counts(y_true, y_other, scheme, strict)
     rng, n = check_random_state(random_state), len(first)
     drawn, exchanged = [], []
     for begin in range(0, n_draws if n else 0, CHUNK):
@@ -123,10 +125,10 @@ def span_f1_difference(
     return F1Difference(difference, low, high, float((far.sum() + 1) / (n_draws + 1)))
 
 
-def _counts(y_true, y_pred, scheme, strict, types):
+def _counts(y_true, y_pred, scheme, strict):
     """Return (n, 3): the correct, predicted and true spans of each sequence."""
     y_true, y_pred = check_pair(y_true, y_pred)
-    found = matched_spans(y_true, y_pred, scheme, strict, types, None)
+    found = matched_spans(y_true, y_pred, scheme, strict, None, None)
     _, true, predicted, _, i, j = found
     ends = np.cumsum([len(labels) for labels in y_true])
     is_same = true.type_code[i] == predicted.type_code[j]

@@ -123,6 +123,10 @@ def _joint(templates):
 
 def _apply(function, column, name):
     if isinstance(function, list):
+        if len(function) != 2 or not isinstance(function[0], str):
+            raise ModelFormatError(
+                "Apply: the function must be of type str, or a pair of a str and data"
+            )
         return Apply(from_data(*function), column, name=name)
     if function not in FUNCTIONS:
         raise ModelFormatError(

@@ -947,3 +947,40 @@ def test_templates_of_other_programs_are_read(run, tmp_path, files):
         "line 1: 'U:%x[0,7]' is no template: it reads column 7"
         in run("train", files / "train.txt", *options)[2]
     )
+
+
+def test_a_search_keeps_the_best_penalty_and_scales_it_with_the_data(run, tmp_path):
+    train, dev, model = (tmp_path / name for name in ("t", "d", "m"))
+    rare, others = "Peter B-PER\nleft O\n\n", "it O\nrains O\n\n"
+    # Every tenth sentence is kept aside.
+    train.write_text((rare + others * 8 + rare) * 2 + others * 60)
+    # A strong penalty keeps the model from learning the rare label.
+    status, _, progress = run("train", train, "-o", model, "--search", "--tol", "0.1")
+    assert status == 0
+    found = re.findall(
+        r"search: alpha = (\S+) / n, l1 ratio (\S+): span F1 (\S+)", progress
+    )
+    assert {ratio for _, ratio, _ in found} == {"0", "0.5"}
+    best = re.search(
+        r"best: alpha = (\S+) / n, l1 ratio (\S+), span F1 (\S+)", progress
+    )
+    scores = [float(score) for *_, score in found]
+    assert min(scores) < max(scores) == float(best[3])
+    assert best.groups() in found
+    crf, n = load_model(model)[-1], train.read_text().count("\n\n")
+    assert crf.alpha == pytest.approx(float(best[1]) / n)
+    assert crf.l1_ratio == float(best[2])
+    dev.write_text(rare)
+    options = ["--search", "--dev", dev, "--tol", "0.1"]
+    assert "search: alpha = " in run("train", train, "-o", model, *options)[2]
+
+
+def test_a_search_needs_sentences_and_no_penalty(files, run, tmp_path, capsys):
+    few = tmp_path / "few"
+    few.write_text("a B\n\n" * 9)
+    error = run("train", few, "-o", tmp_path / "m", "--search")[2]
+    assert "--search: there are 9 sentences; give at least 10" in error
+    for penalty in ["--alpha", "1"], ["--c1", "1"]:
+        with pytest.raises(SystemExit):
+            run("train", few, "-o", tmp_path / "m", "--search", *penalty)
+        assert "--search finds the penalty: give none" in capsys.readouterr().err

@@ -308,7 +308,6 @@ class TestFromCrfsuite:
             ("dicts", lambda names: {"": {n[1:]: 1 for n in names}}),
             ("dicts", lambda names: {"": names[0][1:].encode()} if names else {}),
         ],
-        ids=str,
     )
     @pytest.mark.parametrize("seed", range(3))
     def test_items_and_ties_are_those_of_crfsuite(
