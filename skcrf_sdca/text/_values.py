@@ -7,6 +7,7 @@ provides, and the names of functions in files.
 import re
 from collections.abc import Callable, Hashable, Set
 from dataclasses import KW_ONLY, dataclass
+from itertools import chain
 from types import NoneType
 from typing import Any
 
@@ -433,7 +434,7 @@ def _data_of(kind, owner):
     if kind == "regex":
         return (kind, [owner.pattern, owner.flags]) if owner.groups == 0 else None
     rows = [list(row) for row in owner.items()] if kind == "dict" else list(owner)
-    texts = sum(rows, []) if kind == "dict" else rows
+    texts = chain.from_iterable(rows) if kind == "dict" else rows
     return (kind, sorted(rows)) if all(type(t) is str for t in texts) else None
 
 
