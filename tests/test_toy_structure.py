@@ -23,7 +23,7 @@ from skcrf_sdca.structures.registry import STRUCTURES
 ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "skcrf_sdca" / "_kernels"
 TOY = Path(__file__).parent / "toy"
-SOLVERS = ["oeg", "sag", "sgd", "lbfgs"]
+SOLVERS = ["sdca", "oeg", "sag", "sgd", "lbfgs"]
 LABELS, ALPHA, MOST = ["a", "b", "c"], 0.05, 2
 BUILD = """
 from Cython.Build import cythonize
@@ -123,11 +123,6 @@ def test_the_hinge_is_trained_by_the_maximum(counts, data):
     crf = fitted(counts, data, "oeg", loss="hinge", tol=0.02)
     assert crf.duality_gap_ <= 0.02 * crf.primal_objective_
     assert not hasattr(crf, "predict_proba")
-
-
-def test_sdca_needs_marginals_of_cliques(counts, data):
-    with pytest.raises(ValueError, match="SDCA needs .* marginals of cliques"):
-        fitted(counts, data, "sdca")
 
 
 def test_answers_are_those_of_all_labellings(counts, data):
