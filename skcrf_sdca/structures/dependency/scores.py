@@ -1,0 +1,59 @@
+"""Inference on dependency trees given the scores of their arcs, behind one object."""
+
+import numpy as np
+
+from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
+from skcrf_sdca.structures.scores import Scores
+
+# Of the relations of an arc, the label that says that it is not in the tree.
+NO_ARC = 0
+
+
+class ArcScores(Scores):
+    """Scores of the arcs of sentences; positions are arcs, see _spanning_trees.pyx.
+
+    The columns are those of the label 0, not in the tree, and of the relations. Arcs
+    that are not ``allowed``, an ndarray of uint8 or None, have probability 0.
+    """
+
+    def __init__(self, local, tied, offsets, allowed=None, *, single_root=True):
+        self.local, self.tied, self.offsets = local, tied, offsets
+        self.allowed, self.single_root = allowed, single_root
+
+    def _new(self, local, tied, begin, end):
+        first, last = self.offsets[[begin, end]]
+        allowed = None if self.allowed is None else self.allowed[first:last]
+        offsets = self.offsets[begin : end + 1] - first
+        return ArcScores(local, tied, offsets, allowed, single_root=self.single_root)
+
+    def inference(self, begin, end):
+        """Return the compiled inference on some of the sentences."""
+        return SpanningTreeInference(
+            self.offsets,
+            self.local.shape[1],
+            self.allowed,
+            self.single_root,
+            begin,
+            end,
+        )
+
+    # Lawler's partition by words, not by arcs: each tree left has the same arcs as one
+    # already found into the words before a word, and another arc there.
+    def _parts_of(self, path, first, excluded):
+        local, n_words = self.local.copy(), int(np.sqrt(len(path)))
+        (arcs,) = np.nonzero(path)
+        arcs = arcs[np.argsort(arcs % n_words)]
+        for arc in arcs[:first]:
+            local[arc, np.arange(local.shape[1]) != path[arc]] = -np.inf
+        for place in excluded:
+            local[place] = -np.inf
+        for m in range(first, n_words):
+            place = arcs[m], path[arcs[m]]
+            others = (*excluded, place) if m == first else (place,)
+            own = local[arcs[m]].copy()
+            local[place] = -np.inf
+            best, (score,) = self.with_scores(local).viterbi()
+            if score > -np.inf:
+                yield m, others, best, score
+            local[arcs[m]] = own
+            local[arcs[m], np.arange(len(own)) != path[arcs[m]]] = -np.inf
