@@ -32,10 +32,15 @@ from skcrf_sdca.model.fitted import FittedModel, check_fitted, set_fitted
 from skcrf_sdca.model.held_out import BestEpoch, new_held_out
 from skcrf_sdca.model.start import Prior, check_model, first_weights
 from skcrf_sdca.model.validation import TrainingData, on_own_features
+from skcrf_sdca.objective.class_weights import (
+    LabelledPositions,
+    weights_of_labels,
+    weights_of_sequences,
+)
 from skcrf_sdca.objective.costs import cost_matrix
 from skcrf_sdca.objective.losses import (
     ONLINE_LOSSES,
-    names_with_cost,
+    names_that_take,
     new_loss,
 )
 from skcrf_sdca.objective.problem import Problem
@@ -191,7 +196,7 @@ class BaseFit(
             made,
             self._targets(training, made),
             self.alpha if alpha is None else alpha,
-            sample_weight=training.sample_weight,
+            sample_weight=self._sequence_weight(training),
             loss=loss,
             penalty=penalty,
         )
@@ -287,13 +292,14 @@ class BaseFit(
                 )
 
     def _new_loss(self, training):
-        if not ONLINE_LOSSES[self.loss].takes_cost:
-            for name in ("cost", "class_weight"):
-                if getattr(self, name) is not None:
-                    raise ValueError(
-                        f"{name} is taken by loss={names_with_cost()} only, got "
-                        f'loss="{self.loss}"; set the loss, or {name}=None'
-                    )
+        option = ONLINE_LOSSES[self.loss]
+        for name in ("cost", "class_weight"):
+            if getattr(self, name) is not None and name not in option.takes:
+                raise ValueError(
+                    f"{name} is taken by loss={names_that_take(name)} only, got "
+                    f'loss="{self.loss}"; set the loss, or {name}=None'
+                )
+        if not option.takes_cost:
             return new_loss(self.loss, self.temperature)
         if training.label_rows is not None:
             raise ValueError(
@@ -303,12 +309,27 @@ class BaseFit(
             )
         cost = cost_matrix(
             training.attributes["classes_"],
-            training.labels,
             cost=self.cost,
             margin=self.margin,
-            class_weight=self.class_weight,
+            weights=self._label_weights(training),
         )
         return new_loss(self.loss, self.temperature, cost)
+
+    def _sequence_weight(self, training):
+        """Return the weight of the loss of each sequence, None if all are alike."""
+        weighs = ONLINE_LOSSES[self.loss].weighs_sequences
+        if self.class_weight is None or not weighs:
+            return training.sample_weight
+        weights = self._label_weights(training)
+        return weights_of_sequences(
+            _labelled(training), weights, training.sample_weight
+        )
+
+    def _label_weights(self, training):
+        """Return the weights of labels by `class_weight`."""
+        classes = training.attributes["classes_"]
+        counts = _labelled(training).counts(len(classes), training.sample_weight)
+        return weights_of_labels(self.class_weight, classes, counts)
 
     def _pairs(self, training, n_labels):
         """Return the pairs of feature and label with weights, None if all."""
@@ -362,6 +383,12 @@ class BaseFit(
     def _takes_tables(self):
         """Return whether X may be a table of rows with any labels."""
         return True
+
+
+def _labelled(training):
+    """Return the positions of TrainingData with their labels."""
+    offsets, rows = training.data.offsets, training.label_rows
+    return LabelledPositions(offsets, training.labels, rows)
 
 
 def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):

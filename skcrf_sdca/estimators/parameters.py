@@ -230,8 +230,12 @@ class CostOptions:
     )
     """"balanced", dict {label: weight} or None
 
-    Factor of the cost where the label is right, so that it costs more to miss a rare
-    label. "balanced" is n_positions / (n_labels * positions of the label).
+    Weights of labels, so that it costs more to miss a rare one; labels that a dict
+    leaves out weigh 1. With a loss that has a cost, the weight of the right label is a
+    factor of the cost. With "log_loss" the loss of a sequence is multiplied by the mean
+    weight of its labels, as by a sample weight: a single row has the weight of its
+    label. "balanced" is n_positions / (n_labels * positions of the label), where a
+    position counts as much as the sample weight of its sequence.
     """
 
 

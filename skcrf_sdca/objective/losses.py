@@ -64,14 +64,26 @@ LOG_LOSS = Loss("log_loss")
 
 
 class LossOption(NamedTuple):
-    """Which other parameters a value of the parameter ``loss`` takes."""
+    """Which other parameters a value of the parameter ``loss`` takes.
+
+    ``class_weight`` are factors of costs, or weigh the loss of whole sequences.
+    """
 
     takes_temperature: bool
     takes_cost: bool
+    weighs_sequences: bool = False
+
+    @property
+    def takes(self):
+        """The names of the parameters that not every loss takes."""
+        names = {"cost", "class_weight"} if self.takes_cost else set()
+        return names | ({"class_weight"} if self.weighs_sequences else set())
 
 
 LOSSES = {
-    "log_loss": LossOption(takes_temperature=True, takes_cost=False),
+    "log_loss": LossOption(
+        takes_temperature=True, takes_cost=False, weighs_sequences=True
+    ),
     "softmax_margin": LossOption(takes_temperature=True, takes_cost=True),
     "hinge": LossOption(takes_temperature=False, takes_cost=True),
 }
@@ -81,9 +93,9 @@ STEP_LOSSES = {"perceptron": LossOption(takes_temperature=False, takes_cost=Fals
 ONLINE_LOSSES = ChainMap(LOSSES, STEP_LOSSES)
 
 
-def names_with_cost():
-    """Return the names of the losses that take a cost."""
-    return sorted(name for name, option in LOSSES.items() if option.takes_cost)
+def names_that_take(parameter):
+    """Return the names of the losses that take a parameter of a cost."""
+    return sorted(name for name, option in LOSSES.items() if parameter in option.takes)
 
 
 def may_give_probabilities(name):

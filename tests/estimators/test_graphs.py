@@ -730,7 +730,7 @@ def test_errors_of_graphs_that_do_not_fit_together():
     with pytest.raises(ValueError, match="one label at every node"):
         GraphCRF(loss="hinge").fit([featured], [["a", None, "b"]])
     with pytest.raises(ValueError, match="loss="):
-        clone(crf).set_params(class_weight="balanced").fit([featured], y[:1])
+        clone(crf).set_params(cost={("a", "b"): 2.0}).fit([featured], y[:1])
     assert_array_equal(before, crf.predict_proba([featured])[0])
     assert crf.predict([(NODES, [])]).shape == (1,)
     assert crf.predict([]).shape == (0,)

@@ -5,11 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.special import logsumexp
+from sklearn.linear_model import LogisticRegression
 
 import reference
 from samples import flat_weights, seeded
 from skcrf_sdca import LBFGSCRF, SDCACRF
 from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.objective.class_weights import LabelledPositions, weights_of_labels
 from skcrf_sdca.objective.costs import cost_matrix
 from skcrf_sdca.persistence import load_model, save_model
 
@@ -22,6 +24,8 @@ LOSSES = {
     "margin": {"loss": "softmax_margin", "margin": 5.0, "temperature": 0.2},
     "weights": {"loss": "softmax_margin", "class_weight": {1: 4.0, 2: 0.0}},
     "balanced": {"loss": "softmax_margin", "cost": COST, "class_weight": "balanced"},
+    "log_weights": {"class_weight": {1: 4.0, 2: 0.0}, "temperature": 0.5},
+    "log_balanced": {"class_weight": "balanced"},
 }
 
 
@@ -39,38 +43,52 @@ def data():
     return drawn()
 
 
-def cost_of(y, *, loss, margin=1.0, cost=None, class_weight=None, temperature=1.0):
+def label_weights(y, sample_weight, class_weight):
+    """Return the weight of each label, written out."""
+    labels = np.concatenate(y)
+    of_position = np.repeat(sample_weight, [len(path) for path in y])
+    if class_weight == "balanced":
+        total = N_LABELS * np.bincount(labels, of_position, minlength=N_LABELS)
+        return of_position.sum() / total
+    return [(class_weight or {}).get(label, 1.0) for label in range(N_LABELS)]
+
+
+def cost_of(weights, *, loss="log_loss", margin=1.0, cost=None, **others):
     """Return the matrix of the costs, written out."""
     matrix = np.zeros((N_LABELS, N_LABELS))
     if loss == "log_loss":
         return matrix
-    labels = np.concatenate(y)
     for right in range(N_LABELS):
-        weight = 1.0
-        if class_weight == "balanced":
-            weight = len(labels) / (N_LABELS * (labels == right).sum())
-        elif class_weight is not None:
-            weight = class_weight.get(right, 1.0)
         for other in range(N_LABELS):
             if other != right:
                 base = 1.0 if cost is None else cost[right][other]
-                matrix[right, other] = margin * weight * base
+                matrix[right, other] = margin * weights[right] * base
     return matrix
+
+
+def sequence_weights(y, sample_weight, weights, loss="log_loss"):
+    """Return c_i, written out."""
+    if loss == "log_loss":
+        means = [np.mean([weights[label] for label in path]) for path in y]
+        sample_weight = sample_weight * means
+    return sample_weight / sample_weight.sum()
 
 
 def primal(weights, X, y, sample_weight, transition_mask=None, **loss):
     """P(w) by enumeration: tau log sum_y exp((score + cost) / tau) - score of y_i."""
-    cost, tau = cost_of(y, **loss), loss.get("temperature", 1.0)
+    of_labels = label_weights(y, sample_weight, loss.get("class_weight"))
+    cost, tau = cost_of(of_labels, **loss), loss.get("temperature", 1.0)
+    c_all = sequence_weights(y, sample_weight, of_labels, loss.get("loss", "log_loss"))
     value = ALPHA / 2 * weights @ weights
-    for x, path, c in zip(X, y, sample_weight / sample_weight.sum(), strict=True):
+    for x, path, c in zip(X, y, c_all, strict=True):
         paths = reference.all_paths(len(x), N_LABELS)
         scores = reference.all_features(x, N_LABELS) @ weights
         costs = cost[np.array(path), paths].sum(axis=1)
         if transition_mask is not None:
             allowed = transition_mask[paths[:, :-1], paths[:, 1:]].all(axis=1)
             scores = np.where(allowed, scores, -np.inf)
-        of_labels = reference.features(x, path, N_LABELS) @ weights
-        value += c * (tau * logsumexp((scores + costs) / tau) - of_labels)
+        target = reference.features(x, path, N_LABELS) @ weights
+        value += c * (tau * logsumexp((scores + costs) / tau) - target)
     return value
 
 
@@ -147,18 +165,62 @@ def test_a_class_weight_finds_more_of_a_rare_label():
 
 
 def test_labels_that_are_names():
-    classes, labels = np.array(["B", "I", "O"]), np.array([0, 1, 2, 2, 2, 2])
-    cost = cost_matrix(classes, labels, cost={("B", "O"): 3, ("O", "B"): 0}, margin=2)
+    classes, counts = np.array(["B", "I", "O"]), np.array([1.0, 1.0, 4.0])
+    cost = cost_matrix(classes, cost={("B", "O"): 3, ("O", "B"): 0}, margin=2)
     assert cost.tolist() == [[0, 2, 6], [2, 0, 2], [0, 2, 0]]
-    cost = cost_matrix(classes, labels, class_weight={"B": 5.0})
+    weights = weights_of_labels({"B": 5.0}, classes, counts)
+    cost = cost_matrix(classes, weights=weights)
     assert cost.tolist() == [[0, 5, 5], [1, 0, 1], [1, 1, 0]]
+
+
+def test_balanced_rows_are_those_of_logistic_regression():
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, size=90, p=[0.8, 0.15, 0.05])
+    X = rng.normal(size=(90, 2)) + y[:, None]
+    # The CRF penalises its intercept: to the other it is a feature.
+    options = {"C": 0.3, "class_weight": "balanced", "fit_intercept": False}
+    theirs = LogisticRegression(tol=1e-9, **options)
+    with_ones = np.column_stack([X, np.ones(len(X))])
+    expected = theirs.fit(with_ones, y).predict_proba(with_ones)
+    crf = LBFGSCRF(1 / (0.3 * len(X)), class_weight="balanced", tol=1e-10)
+    assert_allclose(crf.fit(X, y).predict_proba(X), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_balanced_sequence_of_weight_two_counts_as_two(estimator, data):
+    X, y = data
+    options = {"alpha": ALPHA, "class_weight": "balanced", "tol": 1e-9}
+    once = seeded(estimator, max_iter=3000, **options)
+    twice = seeded(estimator, max_iter=3000, **options)
+    once.fit(X, y, sample_weight=[2.0, 1.0, 1.0, 1.0, 1.0])
+    twice.fit([X[0], *X], [y[0], *y])
+    assert_allclose(flat_weights(once), flat_weights(twice), rtol=0, atol=1e-3)
+
+
+def test_unknown_labels_have_no_weight_and_sets_their_mean():
+    rows = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 1], [1, 1, 1]], dtype=bool)
+    positions = LabelledPositions(np.array([0, 3, 4]), np.zeros(4, np.int32), rows)
+    assert positions.means(np.array([4.0, 2.0, 9.0])).tolist() == [6.0, 1.0]
+    assert positions.counts(3, np.array([2.0, 5.0])).tolist() == [1.0, 1.0, 2.0]
+    soft = LabelledPositions(np.array([0, 2]), None, np.array([[0.5, 0.5], [1.0, 0.0]]))
+    assert soft.means(np.array([4.0, 0.0])).tolist() == [3.0]
+
+
+def test_partial_labels_weigh_their_sequence_by_what_is_known():
+    X, y = [np.ones((2, 1))] * 3, [[0, {0, 1}], [1, None], [2, 2]]
+    weight, options = {0: 3.0}, {"alpha": ALPHA, "tol": 1e-9}
+    own = LBFGSCRF(class_weight=weight, **options).fit(X, y)
+    # The set has the mean 2, the position without a label none.
+    given = LBFGSCRF(**options).fit(X, y, sample_weight=[2.5, 1.0, 1.0])
+    assert_allclose(flat_weights(own), flat_weights(given), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"cost": COST}, r"cost is taken by loss=\['.*softmax_margin'\] only"),
-        ({"class_weight": "balanced"}, "class_weight is taken by loss="),
+        ({"class_weight": {9: 1.0}}, "the label 9 is not"),
+        ({"class_weight": {0: 0.0, 1: 0.0, 2: 0.0}}, "every sequence by 0"),
         ({"loss": "square"}, "The 'loss' parameter of LBFGSCRF must be a str among"),
         ({"temperature": 0.0}, "The 'temperature' parameter"),
         ({"margin": -1.0}, "The 'margin' parameter"),
