@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from skcrf_sdca.estimators.sgd import SGDCRF
     from skcrf_sdca.estimators.stratification import StratifiedSequenceKFold
     from skcrf_sdca.estimators.tagger import Tagger, make_tagger
+    from skcrf_sdca.estimators.thresholds import TunedSpans
     from skcrf_sdca.features.hasher import SequenceHasher
     from skcrf_sdca.features.per_token import PerToken
     from skcrf_sdca.features.union import SequenceUnion
@@ -73,6 +74,7 @@ __all__ = [
     "StratifiedSequenceKFold",
     "Tagger",
     "TreeCRF",
+    "TunedSpans",
     "__version__",
     "alpha_path",
     "cross_val_predict_proba",
@@ -107,6 +109,7 @@ _HOMES = {
     "StratifiedSequenceKFold": "estimators.stratification",
     "Tagger": "estimators.tagger",
     "TreeCRF": "estimators.graphs",
+    "TunedSpans": "estimators.thresholds",
     "alpha_path": "estimators.alpha_path",
     "cross_val_predict_proba": "estimators.model_selection",
     "group_importance": "estimators.importance",

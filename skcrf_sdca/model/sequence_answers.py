@@ -22,7 +22,6 @@ from skcrf_sdca._utils.typing import (
     Labels,
     SpanScheme,
 )
-from skcrf_sdca.data.joined_tokens import joined
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.label_reading import scheme_of
@@ -37,6 +36,7 @@ from skcrf_sdca.model.span_queries import (
     checked_tokens,
     is_typed,
     with_first,
+    with_texts,
 )
 from skcrf_sdca.model.validation import packed_for
 from skcrf_sdca.structures.chain.parameters import ChainParameters
@@ -183,9 +183,7 @@ class SequenceAnswers(InspectionMixin, ConstrainingMixin):
 
         spans_of = self._over(spans, packed)
         if words is not None:
-            for i, own in enumerate(spans_of):
-                texts = [joined(words[i][b:e]) for _, b, e, _ in own]
-                spans_of[i] = [(*s, t) for s, t in zip(own, texts, strict=True)]
+            spans_of[:] = with_texts(spans_of, words)
         return spans_of
 
     @available_if(no_probabilities)

@@ -14,6 +14,7 @@ import numpy as np
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca.data.containers import check_container
+from skcrf_sdca.data.joined_tokens import joined
 from skcrf_sdca.data.label_encoding import decode_labels, label_codes
 from skcrf_sdca.data.label_reading import LabelReading
 from skcrf_sdca.data.spans import (
@@ -179,3 +180,14 @@ def checked_tokens(tokens, lengths):
                     "must be a str, the word itself."
                 )
     return tokens
+
+
+def with_texts(spans, tokens):
+    """Return the spans (type, begin, end, probability) of each sequence with a text.
+
+    ``tokens`` are `checked_tokens`.
+    """
+    return [
+        [(*span, joined(words[span[1] : span[2]])) for span in own]
+        for own, words in zip(spans, tokens, strict=True)
+    ]

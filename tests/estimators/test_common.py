@@ -34,6 +34,7 @@ from skcrf_sdca import (
     SequenceVectorizer,
     SequenceVoting,
     TreeCRF,
+    TunedSpans,
     compat,
     distributed,
     make_tagger,
@@ -155,6 +156,7 @@ ON_SEQUENCES = {
     "SequenceVoting": SequenceVoting([("crf", LBFGSCRF())]),
     "SequenceBagging": SequenceBagging(LBFGSCRF()),
     "CalibratedSpans": CalibratedSpans(LBFGSCRF()),
+    "TunedSpans": TunedSpans(LBFGSCRF()),
 }
 
 

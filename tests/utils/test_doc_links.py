@@ -24,6 +24,7 @@ ARGUMENTS = {
     "SequenceVoting": [[("crf", SDCACRF())]],
     "SequenceBagging": [SDCACRF()],
     "CalibratedSpans": [SDCACRF()],
+    "TunedSpans": [SDCACRF()],
 }
 # Parameters that are objects: estimators, and templates.
 HOLD_OBJECTS = {*ARGUMENTS, "TokenFeatures"}
