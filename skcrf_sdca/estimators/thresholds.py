@@ -139,7 +139,7 @@ class TunedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
         y = label_lists(named_lists(self.estimator, y), "y")
         if [len(labels) for labels in y] != lengths:
             raise ValueError("y must have a label for each item of each sequence of X.")
-        true = [set(own) for own in extract_spans(y, self.scheme)]
+        true = [set(extract_spans(list(labels), self.scheme)) for labels in y]
         n_true = sum(map(len, true))
         if not n_true:
             raise ValueError(
