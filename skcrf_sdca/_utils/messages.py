@@ -2,6 +2,7 @@
 
 import inspect
 import numbers
+from difflib import get_close_matches
 from functools import wraps
 
 
@@ -27,6 +28,19 @@ def required_attribute(estimator, name):
 def counted(n, noun):
     """Return a number with its noun, as in "1 epoch" and "2 epochs"."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def alternatives(value, known):
+    """Return the end of a message on an unknown value: what was meant, and what is.
+
+    >>> from skcrf_sdca._utils.messages import alternatives
+    >>> alternatives("colums", ["columns", "label"])
+    "; did you mean 'columns'? There are 'columns', 'label'"
+    """
+    known = list(dict.fromkeys(map(str, known)))
+    close = get_close_matches(str(value), known, n=1)
+    meant = f"; did you mean {close[0]!r}?" if close else ";"
+    return f"{meant} {'There' if close else 'there'} are {', '.join(map(repr, known))}"
 
 
 def names_class(method):

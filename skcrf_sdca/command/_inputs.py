@@ -21,7 +21,7 @@ from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import load_model
 from skcrf_sdca.text import TokenFeatures, char_spans, tokenize, write_conllu
-from skcrf_sdca.text._conll import iter_rows
+from skcrf_sdca.text._conll import default_columns, iter_rows, without_comments
 from skcrf_sdca.text._conllu import (
     COLUMNS,
     check_known,
@@ -152,8 +152,8 @@ class ColumnsFormat:
     def rows(self, name):
         """Yield the numbers of the lines, the lines and their columns of sentences."""
         file, width = file_of(name), None
-        blocks = iter_rows(file, None, self._comment, self._encoding)
-        for numbers, lines, rows in blocks:
+        text = without_comments(numbered_lines(file, self._encoding), self._comment)
+        for numbers, lines, rows in iter_rows(text, None):
             width = width or len(rows[0])
             for number, row in zip(numbers, rows, strict=True):
                 if len(row) != width:
@@ -248,11 +248,6 @@ class ConlluFormat:
         file = io.StringIO()
         write_conllu(file, [sentence.source], [labels], label=self.label)
         return file.getvalue()
-
-
-def default_columns(n):
-    """Return the names of n columns, at least one."""
-    return ["word", "pos", *(f"column{k}" for k in range(3, n + 1))][: max(n, 1)]
 
 
 def add_files(parser):

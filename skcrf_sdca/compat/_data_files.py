@@ -1,18 +1,9 @@
-"""Data files of CRFsuite: a label and its attributes on a line, with tabs between.
+"""Data files of CRFsuite: a label and its attributes on a line, with tabs between."""
 
-An attribute is a name, or a name and a value after a colon. In names a backslash stands
-before each colon and each backslash.
-"""
-
-import re
-from typing import IO, Any
+from typing import IO
 
 from skcrf_sdca._utils.typing import FilePath
-from skcrf_sdca.text._files import blocks, numbered_lines, place
-
-_ESCAPED = re.compile(r"\\(.)")
-# Before and after the last colon, if it is no escaped one.
-_SCALED = re.compile(r"((?:[^\\]|\\.)*):([^:]*)", flags=re.DOTALL)
+from skcrf_sdca.text import read_corpus
 
 
 def read_crfsuite_data(
@@ -58,27 +49,5 @@ def read_crfsuite_data(
     >>> X, y
     ([[{'w=it': 1.0, 'bias': 1.0}, {'w=:': 1.0, 'length': 2.5}]], [['O', 'B']])
     """
-    X: list[list[Any]] = []
-    y: list[list[str]] = []
-    for block in blocks(numbered_lines(file, encoding)):
-        rows = [(number, *line.split("\t")) for number, line in block]
-        y.append([label for _, label, *_ in rows])
-        X.append([_item(file, number, fields) for number, _, *fields in rows])
+    X, y = read_corpus(file, "crfsuite", encoding=encoding)
     return X, y
-
-
-def _item(file, number, fields):
-    item: dict[str, float] = {}
-    for field in filter(None, fields):
-        scaled = _SCALED.fullmatch(field)
-        name, scale = scaled.groups() if scaled else (field, "1")
-        try:
-            value = float(scale)
-        except ValueError:
-            raise ValueError(
-                f"{place(file, number)}: {scale!r:.40} after the colon of "
-                rf"{field!r:.80} is no number; a colon in a name is written as '\:'."
-            ) from None
-        name = _ESCAPED.sub(r"\1", name)
-        item[name] = item.get(name, 0.0) + value
-    return item

@@ -1,10 +1,11 @@
-"""Text: files of columns, features of tokens, and labels of spans.
+"""Text: files of labelled text, features of tokens, and labels of spans.
 
-`read_conll` and `write_conll` own files of columns, `read_conllu` and `write_conllu`
-the treebanks in CoNLL-U. `TokenFeatures` and its templates own the features that
+`read_corpus` reads all formats, by a table of their readers. `read_conll` and
+`write_conll` own files of columns, `read_conllu` and `write_conllu` the treebanks in
+CoNLL-U. `TokenFeatures` and its templates own the features that
 taggers usually have; `Lookup` and `Regex` are those that lists of words and regular
 expressions define. `tokenize` and `align_spans` own tokens and spans of raw text.
-`convert_labels`, `repair_labels` and `spans_to_labels` write
+`convert_labels`, `repair_labels`, `spans_to_labels` and `unify_labels` write
 labels in tagging schemes. All of it comes before an estimator or after it: none depends
 on it.
 """
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 
     from ._conll import read_conll, write_conll
     from ._conllu import ConlluSentence, read_conllu, write_conllu
+    from ._corpora import read_corpus
     from ._data_values import Lookup, Regex
     from ._features import DEFAULT_TEMPLATES, TokenFeatures
+    from ._label_forms import unify_labels
     from ._offsets import align_spans, char_spans, token_offsets, tokenize
+    from ._passages import TextSource
     from ._span_labels import convert_labels, repair_labels, spans_to_labels
     from ._templates import At, Joint, LabelPairs, Window
     from ._values import (
@@ -45,6 +49,7 @@ __all__ = [
     "Regex",
     "Shape",
     "Suffix",
+    "TextSource",
     "TokenFeatures",
     "Window",
     "align_spans",
@@ -56,10 +61,12 @@ __all__ = [
     "is_capitalized",
     "read_conll",
     "read_conllu",
+    "read_corpus",
     "repair_labels",
     "spans_to_labels",
     "token_offsets",
     "tokenize",
+    "unify_labels",
     "write_conll",
     "write_conllu",
 ]
@@ -69,9 +76,12 @@ _MODULES = {
     ".data.spans": "extract_spans",
     "_conll": "read_conll write_conll",
     "_conllu": "ConlluSentence read_conllu write_conllu",
+    "_corpora": "read_corpus",
     "_data_values": "Lookup Regex",
     "_features": "DEFAULT_TEMPLATES TokenFeatures",
+    "_label_forms": "unify_labels",
     "_offsets": "align_spans char_spans token_offsets tokenize",
+    "_passages": "TextSource",
     "_span_labels": "convert_labels repair_labels spans_to_labels",
     "_templates": "At Joint LabelPairs Window",
     "_values": "Apply Prefix Shape Suffix has_digit has_hyphen is_capitalized",

@@ -5,27 +5,32 @@ lines between sequences.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.label_encoding import flat_labels
 
-from ._files import BLANKS, blocks, numbered_lines, place, write_text
+from ._column_names import candidates
+from ._files import BLANKS, Reading, blocks, numbered_lines, place, write_text
+from ._passages import Read, TextSource
 from ._tokens import Token, Tokens, checked_names
 
 _DOCUMENT = "-DOCSTART-"
 _TABS_AND_BLANKS = re.compile("[ \t]+")
+# A line that people see as blank: other white space, and marks that are not seen.
+_ODD_BLANK = re.compile(r"[ \t]*((?![ \t])[\s\ufeff\u200b\u2060])*[ \t]*")
 
 
 def read_conll(
     file: FilePath | IO[str] | IO[bytes],
-    columns: Iterable[str | None] = ("word", "pos", "label"),
+    columns: Iterable[str | None] | None = ("word", "pos", "label"),
     *,
     label: str | None = "label",
     delimiter: str | None = None,
     comment: str | None = None,
+    header: bool = False,
     encoding: str = "utf-8-sig",
 ) -> Any:
     r"""Read sequences of tokens, and their labels, from a file of columns.
@@ -38,18 +43,25 @@ def read_conll(
     file : str, path-like, or file object of text or bytes
         The file. If its content is compressed by gzip, bzip2 or xz, it is decompressed,
         whatever the name of the file is.
-    columns : sequence of (str or None), default=("word", "pos", "label")
-        Name of each column; columns named None are not read.
+    columns : sequence of (str or None), or None, default=("word", "pos", "label")
+        Name of each column; columns named None are not read. None takes the names of
+        the `header`. Without a header it takes the last column for the label, and calls
+        the others "word", "pos", "column3" and so on.
     label : str or None, default="label"
         Name of the column with the labels; None if there is none.
     delimiter : str, default=None
         Text between columns. By default tabs separate the columns of a line with tabs,
         and one or more blanks the columns of other lines. If these are not as many as
-        `columns`, any run of tabs and blanks separates. A delimiter after the last
+        `columns`, any run of tabs and blanks separates. With a delimiter of several
+        blanks, such as " \t", any run of them separates. A delimiter after the last
         column is ignored.
     comment : str, default=None
         Lines that begin with this are comments. By default there are no comments,
         because "#" may be a word.
+    header : bool, default=False
+        Whether the first line that is no comment has the names of the columns. They are
+        taken if `columns` is None: a name such as "Token" or "FORM" becomes "word", and
+        a name such as "ner_tag" becomes `label`, if no column has this name.
     encoding : str, default="utf-8-sig"
         Encoding of bytes; the default is UTF-8, with or without a byte order mark.
 
@@ -74,6 +86,7 @@ def read_conll(
     See Also
     --------
     write_conll : Writes such files.
+    read_corpus : Reads files in other formats.
     read_conllu : Reads treebanks in CoNLL-U, not all of whose lines are words.
 
     Examples
@@ -87,31 +100,75 @@ def read_conll(
     >>> y
     [['B-NP', 'I-NP'], ['B-NP']]
     """
-    columns = _checked_columns(columns, label)
-    kept = [(i, name) for i, name in enumerate(columns) if name not in (None, label)]
-    label_column = None if label is None else columns.index(label)
+    reading = Reading(encoding, labelled=label is not None)
+    found = list(
+        read_columns(
+            file,
+            reading,
+            columns=columns,
+            label=label,
+            delimiter=delimiter,
+            comment=comment,
+            header=header,
+        )
+    )
+    X = [sequence.tokens for sequence in found]
+    return X if label is None else (X, [sequence.labels for sequence in found])
+
+
+def read_columns(
+    file: Any,
+    reading: Reading,
+    *,
+    columns: Iterable[str | None] | None = None,
+    label: str | None = "label",
+    delimiter: str | None = None,
+    comment: str | None = None,
+    header: bool = False,
+) -> Iterator[Read]:
+    """Yield the sequences of a file of columns, whose options are of `read_conll`."""
+    label = label if reading.labelled else None
+    lines = without_comments(numbered_lines(file, reading.encoding), comment)
+    if header:
+        first = next((line for _, line in lines if line.strip(BLANKS)), None)
+        if columns is None and first is not None:
+            columns = named_columns(_fields(first, delimiter, None), label)
+    names = None if columns is None else _checked_columns(columns, label)
+    if names is None or len(names) > 1:
+        lines = without_odd_blanks(lines)
     # Equal strings are stored once: this saves memory and makes lookups faster.
     shared: dict[str, str] = {}
-    X, y = [], []
-    sequences = iter_rows(file, delimiter, comment, encoding, len(columns))
-    for numbers, _, rows in sequences:
-        tokens, labels = [], []
+    sequences = iter_rows(lines, delimiter, None if names is None else len(names))
+    for k, (numbers, _, rows) in enumerate(sequences):
+        names = names or _usual_names(len(rows[0]), label)
         for number, fields in zip(numbers, rows, strict=True):
-            if len(fields) != len(columns):
-                raise ValueError(
-                    f"{place(file, number)}: {len(fields)} columns, {fields!r:.80}, "
-                    f"but {counted(len(columns), 'name')} in columns={columns}. Pass "
-                    "columns= with the name of each column of the file, None for one "
-                    "not to read; or, if the line is a comment, say with comment= how "
-                    "comments begin."
-                )
-            fields = [shared.setdefault(field, field) for field in fields]
-            tokens.append({name: fields[i] for i, name in kept})
-            if label_column is not None:
-                labels.append(fields[label_column])
-        X.append(tokens)
-        y.append(labels)
-    return X if label is None else (X, y)
+            if len(fields) != len(names):
+                raise ValueError(_wrong_number(place(file, number), fields, names))
+        fields = zip(*rows, strict=True)
+        parts = {
+            name: [shared.setdefault(field, field) for field in column]
+            for name, column in zip(names, fields, strict=True)
+            if name is not None
+        }
+        labels = None if label is None else parts.pop(label)
+        tokens = zip(*parts.values(), strict=True) if parts else [()] * len(rows)
+        own = [dict(zip(parts, token, strict=True)) for token in tokens]
+        yield Read(own, labels, TextSource(k))
+
+
+def _usual_names(n, label):
+    """Return the names of n columns, with the label last."""
+    return default_columns(n) if label is None else [*default_columns(n - 1), label]
+
+
+def _wrong_number(where, fields, columns):
+    return (
+        f"{where}: {counted(len(fields), 'column')}, {fields!r:.80}, but "
+        f"{counted(len(columns), 'name')} in columns={columns}. Pass columns= with the "
+        "name of each column of the file, None for one not to read; or, if the line is "
+        "a comment, say with comment= how comments begin; if each line has as many "
+        "attributes as it likes, read_corpus(file, 'attributes') reads it."
+    )
 
 
 def write_conll(
@@ -185,27 +242,58 @@ def _checked_columns(columns, label):
     return columns
 
 
-def iter_rows(file, delimiter, comment, encoding, n_columns=None):
-    """Yield the numbers of the lines, the lines and their columns of each sequence.
+def default_columns(n):
+    """Return the names of n columns, at least one, before the label."""
+    return ["word", "pos", *(f"column{k}" for k in range(3, n + 1))][: max(n, 1)]
 
-    The file is read as the sequences are taken. The number of columns is not checked; a
-    delimiter that ends a line is ignored if the line has ``n_columns`` without it.
+
+def named_columns(names, label):
+    """Return names of a header as templates and readers have them.
+
+    The column of words becomes "word", and the one of labels, if it has not the name
+    `label` already and none is left out, becomes this.
     """
+    renamed = dict.fromkeys(candidates(names, "pos")[:1], "pos")
+    renamed |= dict.fromkeys(candidates(names, "word")[:1], "word")
+    if label is not None and label not in names:
+        others = [name for name in candidates(names, "label") if name not in renamed]
+        renamed |= dict.fromkeys(others[:1] or names[-1:], label)
+    return [renamed.get(name, name) for name in names]
+
+
+def without_comments(numbered, comment):
+    """Yield the numbered lines but comments; where a document begins, a blank one."""
     if comment == "":
         raise ValueError("comment='' begins every line; comment=None has no comments.")
-    for block in blocks(_lines(numbered_lines(file, encoding), comment)):
-        numbers, lines = zip(*block, strict=True)
-        yield numbers, lines, [_fields(line, delimiter, n_columns) for line in lines]
-
-
-def _lines(numbered, comment):
-    """Yield the numbered lines but comments; where a document begins, a blank one."""
     for number, line in numbered:
         if comment is None or not line.startswith(comment):
             yield number, "" if line.startswith(_DOCUMENT) else line
 
 
+def without_odd_blanks(numbered):
+    """Yield the numbered lines, with blank ones for those that people see as blank.
+
+    In a file of one column, such a line may be a token.
+    """
+    for number, line in numbered:
+        yield number, "" if _ODD_BLANK.fullmatch(line) else line
+
+
+def iter_rows(lines, delimiter, n_columns=None):
+    """Yield the numbers of the lines, the lines and their columns of each sequence.
+
+    `lines` is what `without_comments` yields, and is read as the sequences are taken.
+    The number of columns is not checked; a delimiter that ends a line is ignored if the
+    line has ``n_columns`` without it.
+    """
+    for block in blocks(lines):
+        numbers, texts = zip(*block, strict=True)
+        yield numbers, texts, [_fields(line, delimiter, n_columns) for line in texts]
+
+
 def _fields(line, delimiter, n_columns):
+    if delimiter is not None and len(delimiter) > 1 and not delimiter.strip(BLANKS):
+        return [field for field in re.split(f"[{delimiter}]+", line) if field]
     if delimiter is None and "\t" not in line:
         # Only blanks separate: words may contain other white space.
         fields = line.split(" ")

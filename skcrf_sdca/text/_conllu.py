@@ -7,7 +7,7 @@ are written, pass the same checks.
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import IO, Any
@@ -17,8 +17,9 @@ from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.containers import check_container, plain_column
 from skcrf_sdca.data.label_encoding import flat_labels
 
-from ._files import blocks, numbered_lines, place, write_text
+from ._files import Reading, blocks, numbered_lines, place, write_text
 from ._label_columns import EMPTY, columns_of, joined, taken_apart
+from ._passages import Read, TextSource
 from ._tokens import Token, Tokens, checked_names
 
 # Templates read the column "word" by default, so FORM has this name.
@@ -202,6 +203,25 @@ def read_conllu(
     labels = [] if label is None else [y]
     parts = X, *labels, *([sentences] if return_sentences else [])
     return parts if len(parts) > 1 else X
+
+
+def read_treebank(
+    file: Any,
+    reading: Reading,
+    *,
+    columns: Iterable[str] = ("word",),
+    label: str = "upos",
+) -> Iterator[Read]:
+    """Yield the sequences of the words of a treebank; options as in `read_conllu`."""
+    columns = checked_names(columns)
+    check_known(columns, "columns has")
+    names = checked_label(label, "label is")
+    kept = [name for name in columns if name not in names or not reading.labelled]
+    for k, sentence in enumerate(iter_sentences(file, reading.encoding)):
+        rows = sentence.words
+        labels = labels_of(rows, names, k) if reading.labelled else None
+        tokens = [{name: row[name] for name in kept} for row in rows]
+        yield Read(tokens, labels, TextSource(k))
 
 
 def write_conllu(

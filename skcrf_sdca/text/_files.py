@@ -9,6 +9,7 @@ import os
 import re
 from importlib import import_module
 from itertools import chain
+from typing import NamedTuple
 
 from skcrf_sdca._utils.files import atomic_write, refused_as
 from skcrf_sdca._utils.messages import described
@@ -26,9 +27,16 @@ _LONGEST_BEGINNING = 10
 _PIECE = 2**20
 
 
+class Reading(NamedTuple):
+    """How a file is read: its encoding, and whether its labels are wanted."""
+
+    encoding: str = "utf-8-sig"
+    labelled: bool = True
+
+
 def write_text(file, text, encoding):
     """Write to a path, compressed if it ends in ``.gz``, or to an open text file."""
-    if not _is_path(file):
+    if not is_path(file):
         file.write(text)
         return
     content = text.encode(text_encoding(encoding))
@@ -75,13 +83,18 @@ def text_encoding(name):
     )
 
 
+def whole_text(file, encoding):
+    """Return the text of a path or an open file, with the ends of its lines."""
+    return "".join(_texts(file, encoding)).removeprefix("\ufeff")
+
+
 def place(file, number):
     """Return the name of a file and the number of a line in it, for messages."""
     return f"{_name(file)}, line {number}"
 
 
 def _name(file):
-    return os.fspath(file) if _is_path(file) else getattr(file, "name", "file")
+    return os.fspath(file) if is_path(file) else getattr(file, "name", "file")
 
 
 def numbered_lines(file, encoding):
@@ -107,7 +120,7 @@ def _lines(texts):
 
 def _texts(file, encoding):
     """Yield the decompressed and decoded content piece by piece."""
-    if _is_path(file):
+    if is_path(file):
         with open(file, "rb") as opened:
             yield from _texts(opened, encoding)
         return
@@ -207,5 +220,10 @@ def blocks(lines):
         yield block
 
 
-def _is_path(file):
+def is_path(file):
     return isinstance(file, (str, os.PathLike))
+
+
+def is_source(source):
+    """Return whether something is a path or an open file, not data in memory."""
+    return is_path(source) or hasattr(source, "read")

@@ -688,6 +688,47 @@ def test_marks_of_byte_order_are_no_characters_of_words(tmp_path):
             assert [x[0]["word"] for x in X] == ["a", "b"]
 
 
+def test_several_blanks_as_a_delimiter_are_any_run_of_them():
+    text = "Anna \t\tNNP\t B-PER\n new york\tNNP O \t\n"
+    X, y = read_conll(io.StringIO(text.replace("new york", "york")), delimiter=" \t")
+    assert [token["word"] for token in X[0]] == ["Anna", "york"]
+    assert y == [["B-PER", "O"]]
+    with pytest.raises(ValueError, match="line 2: 4 columns"):
+        read_conll(io.StringIO(text), delimiter=" \t")
+
+
+def test_a_header_names_the_columns():
+    text = "# of a tool\nFORM\tUPOS\tner_tag\nAnna\tPROPN\tB-PER\n"
+    X, y = read_conll(io.StringIO(text), None, header=True, comment="#")
+    assert X == [[{"word": "Anna", "UPOS": "PROPN"}]]
+    assert y == [["B-PER"]]
+    # Given names are not replaced, nor is a column of the name of the labels.
+    X, y = read_conll(io.StringIO("a b\nx y\n"), ("label", "b"), header=True)
+    assert (X, y) == ([[{"b": "y"}]], [["x"]])
+    X, y = read_conll(io.StringIO("tag word\nx y\n"), None, label="word", header=True)
+    assert (X, y) == ([[{"tag": "x"}]], [["y"]])
+    assert read_conll(io.StringIO(""), None, header=True) == ([], [])
+
+
+def test_columns_of_none_have_usual_names():
+    X, y = read_conll(io.StringIO("a N x O\n"), None)
+    assert (X, y) == ([[{"word": "a", "pos": "N", "column3": "x"}]], [["O"]])
+    X = read_conll(io.StringIO("a N\n"), None, label=None)
+    assert X == [[{"word": "a", "pos": "N"}]]
+    with pytest.raises(ValueError, match=r"line 2: 1 column.*read_corpus"):
+        read_conll(io.StringIO("a N\nb\n"), None)
+
+
+@pytest.mark.parametrize("odd", ["\u00a0", "\u3000\u00a0", "\u200b", " \u2060"])
+def test_lines_that_people_see_as_blank_end_sequences(odd):
+    text = f"a O\n{odd}\nb O\n"
+    X, _ = read_conll(io.StringIO(text), ("word", "label"))
+    assert X == [[{"word": "a"}], [{"word": "b"}]]
+    # In a file of one column they may be tokens.
+    X = read_conll(io.StringIO(f"a\n{odd}\n".replace(" ", "")), ("word",), label=None)
+    assert len(X[0]) == 2
+
+
 def test_an_empty_delimiter_is_refused():
     with pytest.raises(ValueError, match="empty separator"):
         read_conll(io.StringIO("a\tb\tc\n"), delimiter="")
@@ -879,10 +920,10 @@ def test_features_are_those_made_by_hand(data_folder, name):
     ("file", "columns", "message"),
     [
         (None, ("word",), "file must be a path or an open"),
-        ("x", None, "columns must be"),
+        ("x", 3, "columns must be"),
     ],
 )
-def test_arguments_of_read_conll_that_are_none(file, columns, message):
+def test_arguments_of_read_conll_of_a_wrong_type(file, columns, message):
     with pytest.raises(TypeError, match=message):
         read_conll(file, columns, label=None)
 

@@ -1,0 +1,319 @@
+"""Records of annotated texts: JSON, rows of data sets, and documents of spaCy.
+
+A record has tokens and their labels, or a text and its spans. Programs nest records in
+others, and have other names for fields: `_NESTED` and ROLES of `_column_names` say
+which.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, NamedTuple
+
+from skcrf_sdca._utils.messages import counted, described
+from skcrf_sdca._utils.typing import SpanScheme
+from skcrf_sdca.data.spans import TYPED
+
+from ._column_names import candidates
+from ._files import BLANKS, Reading, is_source, numbered_lines, place
+from ._offsets import Offsets, char_spans, token_offsets
+from ._passages import Document, Passages, Read, TextSource
+
+# Hugging Face data sets have this number at tokens without a label.
+_NO_LABEL = -100
+# What annotators of Prodigy answer where a record is not to be used.
+_UNUSED = {"reject", "ignore"}
+
+
+def read_records(
+    source: Any,
+    reading: Reading,
+    *,
+    label: str | None = None,
+    columns: Iterable[str] = (),
+    label_names: Iterable[str] | None = None,
+    tokens: str | None = None,
+    scheme: SpanScheme = "BIO",
+) -> Iterator[Read]:
+    """Yield the sequences of records; `read_corpus` describes the options."""
+    passages, columns = Passages(tokens, scheme), list(columns)
+    names = None if label_names is None else list(label_names)
+    k = 0
+    for where, nested in _placed(source, reading.encoding):
+        try:
+            for record in _plain(nested):
+                words = _words(record)
+                tags = _tags(record, words, label) if reading.labelled else None
+                if words is not None and (tags or not reading.labelled):
+                    labels = tags and _named(tags, names, source)
+                    yield _of_tokens(record, words, labels, columns, k)
+                else:
+                    yield from passages.of(_document(record, words, reading, k))
+                k += 1
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{where}: {error}") from error
+    passages.warn()
+
+
+class Words(NamedTuple):
+    """The tokens of a record, their offsets and labels if it has these with them."""
+
+    words: list[str]
+    offsets: Offsets | None = None
+    tags: list[Any] | None = None
+
+
+def _placed(source, encoding):
+    """Yield the records of a file or of an iterable, each with its place."""
+    if not is_source(source):
+        for k, record in enumerate(_rows(source)):
+            yield f"record {k}", record
+        return
+    lines = (
+        (n, line) for n, line in numbered_lines(source, encoding) if line.strip(BLANKS)
+    )
+    number, first = next(lines, (1, "[]"))
+    try:
+        record = json.loads(first)
+    except ValueError:
+        # One value on several lines.
+        text = "\n".join(chain([first], (line for _, line in lines)))
+        record = _loaded(text, place(source, number))
+    for k, own in enumerate(record if isinstance(record, list) else [record]):
+        yield f"{place(source, number)}, record {k}", own
+    for number, line in lines:
+        where = place(source, number)
+        yield where, _loaded(line, where)
+
+
+def _loaded(text, where):
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{where}: no JSON, {error}.") from error
+
+
+def _rows(source):
+    """Return an iterable of records; columns of equal length become rows."""
+    if not isinstance(source, Mapping):
+        return source
+    columns = [list(column) for column in source.values()]
+    if any(isinstance(column[0], (Mapping, str)) for column in columns if column):
+        return [source]
+    rows = zip(*columns, strict=True)
+    return [dict(zip(source, row, strict=True)) for row in rows]
+
+
+def _plain(record):
+    """Yield the mappings with tokens or a text that a record is made of."""
+    if hasattr(record, "ents"):
+        record = _of_spacy(record)
+    elif isinstance(record, (list, tuple)) and len(record) == 2:
+        text, notes = record
+        own = notes if isinstance(notes, Mapping) else {"spans": notes}
+        record = {"text": text, **own}
+    if not isinstance(record, Mapping):
+        raise TypeError(
+            f"a record must be a mapping such as {{'tokens': [...], 'tags': [...]}} or "
+            f"{{'text': ..., 'spans': [...]}}, a pair of a text and its spans, or a "
+            f"Doc of spaCy; it is {described(record)}"
+        )
+    if record.get("answer") in _UNUSED:
+        return
+    for key, unnested in _NESTED.items():
+        if isinstance(record.get(key), (list, Mapping)):
+            found = unnested(record, record[key])
+            if found is not None:
+                for inner in found:
+                    yield from _plain(inner)
+                return
+    yield record
+
+
+def _of_spacy(doc):
+    tokens = [
+        {"text": token.text, "start": token.idx, "end": token.idx + len(token.text)}
+        for token in doc
+    ]
+    spans = [(span.start_char, span.end_char, span.label_) for span in doc.ents]
+    return {"text": doc.text, "tokens": tokens, "spans": spans}
+
+
+def _of_list(record, inner):
+    """Return the records of a list of mappings."""
+    return inner if inner and all(isinstance(i, Mapping) for i in inner) else None
+
+
+def _of_data(record, inner):
+    """Return the records of Label Studio and of others under the key "data"."""
+    if not isinstance(inner, Mapping):
+        return _of_list(record, inner)
+    return [{**inner, **{key: own for key, own in record.items() if key != "data"}}]
+
+
+def _of_results(record, inner):
+    """Return a record of Label Studio with the spans of its first annotation."""
+    if not all(isinstance(i, Mapping) and "result" in i for i in inner):
+        return None
+    used = [i["result"] for i in inner if not i.get("was_cancelled")]
+    values = [result["value"] for result in chain(*used[:1]) if "value" in result]
+    others = {key: own for key, own in record.items() if key != "annotations"}
+    return [{**others, "spans": values}]
+
+
+# Keys under which records are nested, and how they are taken out. Each function returns
+# records, or None if what is under the key is no record.
+_NESTED = {
+    "annotations": _of_results,
+    "data": _of_data,
+    "paragraphs": _of_list,
+    "sentences": _of_list,
+}
+
+
+def _field(record, role, is_wanted):
+    """Return the first value of a record that has a role and is wanted, or None."""
+    for name in candidates(record, role):
+        if is_wanted(record[name]):
+            return record[name]
+    return None
+
+
+def _values(record, name):
+    if name not in record:
+        raise ValueError(f"no field {name!r} among {', '.join(map(str, record))}")
+    return list(record[name])
+
+
+def _is_text(value):
+    return isinstance(value, str)
+
+
+def _is_number(value):
+    return isinstance(value, int)
+
+
+def _is_list(value):
+    return isinstance(value, (list, tuple)) or hasattr(value, "tolist")
+
+
+def _are_labels(value):
+    return _is_list(value) and all(
+        x is None or isinstance(x, (str, int)) for x in value
+    )
+
+
+def _words(record):
+    """Return the Words of a record, or None if it has no tokens."""
+    items = _field(record, "word", _is_list)
+    if items is None:
+        return None
+    items = list(items)
+    if not items or not all(isinstance(item, Mapping) for item in items):
+        return Words([_checked_word(item) for item in items])
+    text = _field(record, "text", _is_text) or ""
+    words, begins, tags = zip(*(_token(item, text) for item in items), strict=True)
+    offsets = None
+    if None not in begins:
+        offsets = [(b, b + len(w)) for b, w in zip(begins, words, strict=True)]
+    return Words(list(words), offsets, None if None in tags else list(tags))
+
+
+def _checked_word(item):
+    if not isinstance(item, str):
+        raise TypeError(f"a token must be a str or a mapping; it is {described(item)}")
+    return item
+
+
+def _token(item, text):
+    """Return the text of a token, where it begins and its label; None if unknown."""
+    begin, end = (_field(item, role, _is_number) for role in ("begin", "end"))
+    word = _field(item, "word", _is_text)
+    if word is None and None not in (begin, end):
+        word = text[begin:end]
+    return _checked_word(word), begin, _field(item, "label", _is_text)
+
+
+def _tags(record, words, label):
+    """Return the labels of the tokens, and the field that has them, or None."""
+    if words is None:
+        return None
+    if label is not None:
+        return _values(record, label), label
+    if words.tags is not None:
+        return words.tags, None
+    for name in candidates(record, "label"):
+        if _are_labels(record[name]) and len(record[name]) + len(words.words):
+            return list(record[name]), name
+    return None
+
+
+def _named(found, names, source):
+    """Return labels, with names in place of their numbers if there are some."""
+    tags, field = found
+    if names is None and field is not None:
+        feature = (getattr(source, "features", None) or {}).get(field)
+        names = getattr(getattr(feature, "feature", feature), "names", None)
+    labels = [None if tag == _NO_LABEL else tag for tag in tags]
+    if names is None:
+        return labels
+    return [names[x] if isinstance(x, int) else x for x in labels]
+
+
+def _of_tokens(record, words, labels, columns, k):
+    """Return the sequence of a record that has tokens, with labels or without."""
+    parts = {"word": words.words} | {name: _values(record, name) for name in columns}
+    parts |= {} if labels is None else {"labels": labels}
+    for name, part in parts.items():
+        if len(part) != len(words.words):
+            raise ValueError(
+                f"{counted(len(words.words), 'token')}, but {name} has {len(part)}"
+            )
+    parts.pop("labels", None)
+    rows = zip(*parts.values(), strict=True)
+    tokens = [dict(zip(parts, map(str, row), strict=True)) for row in rows]
+    text = _field(record, "text", _is_text)
+    return Read(tokens, labels, TextSource(k, text, words.offsets))
+
+
+def _document(record, words, reading, k):
+    """Return the text of a record with its spans."""
+    text, spans = _field(record, "text", _is_text), None
+    if reading.labelled:
+        found = _field(record, "spans", _is_list)
+        if found is None and "answer" not in record:
+            raise ValueError(_missing(record))
+        spans = [_span(span) for span in found or ()]
+    if words is None:
+        if text is None:
+            raise ValueError(_missing(record))
+        return Document(k, text, spans)
+    if text is not None:
+        offsets = words.offsets or token_offsets(text, words.words)
+        return Document(k, text, spans, offsets)
+    # Such spans count tokens.
+    text = " ".join(words.words)
+    offsets = token_offsets(text, words.words)
+    spans = spans and [
+        (b, e, t) for t, b, e in char_spans([(t, b, e) for b, e, t in spans], offsets)
+    ]
+    return Document(k, text, spans, offsets)
+
+
+def _missing(record):
+    return (
+        "no tokens with labels, and no text with spans, in a record with "
+        f"{', '.join(map(str, record))}; label= names the field of the labels, and "
+        "labelled=False reads none"
+    )
+
+
+def _span(span):
+    """Return begin, end and type of a span in one of the forms that programs write."""
+    if not isinstance(span, Mapping):
+        return TYPED.read(span)
+    begin, end = (_field(span, role, _is_number) for role in ("begin", "end"))
+    name = _field(span, "type", lambda value: bool(value))
+    if None in (begin, end, name):
+        raise ValueError(f"a span needs its begin, end and type; it is {span!r:.120}")
+    return begin, end, name if isinstance(name, str) else str(name[0])

@@ -1,0 +1,189 @@
+"""Tables with a row for each token, or for each sentence: csv files and data frames."""
+
+import ast
+import csv
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from skcrf_sdca._utils.messages import counted
+from skcrf_sdca.data.containers import is_frame
+
+from ._column_names import ROLES, candidates, plain_name
+from ._files import Reading, is_source, numbered_lines, place
+from ._passages import Read, TextSource
+from ._records import read_records
+
+_DELIMITERS = "\t,;|"
+# Templates have small letters for this column.
+_KNOWN = dict.fromkeys(ROLES["pos"], "pos")
+
+
+class Table(NamedTuple):
+    """The names of the columns, the rows, and the place of each row for messages."""
+
+    names: list[str]
+    rows: list[tuple[Any, ...]]
+    places: list[str]
+
+
+def read_table(
+    source: Any,
+    reading: Reading,
+    *,
+    sentence: str | Iterable[str] | None = None,
+    word: str | None = None,
+    label: str | None = None,
+    columns: Iterable[str] | None = None,
+    delimiter: str | None = None,
+    **of_records: Any,
+) -> Iterator[Read]:
+    """Yield the sequences of a table; `read_corpus` describes the options."""
+    table = (
+        _of_file(source, reading, delimiter) if is_source(source) else _of_frame(source)
+    )
+    word = _name(table, word, "word")
+    own_label = _name(table, label, "label", word) if reading.labelled else None
+    if sentence is None and _is_wide(table, word):
+        rows = [
+            {name: _parsed(x) for name, x in zip(table.names, row, strict=True)}
+            for row in table.rows
+        ]
+        options = {"label": label, "columns": columns or (), **of_records}
+        yield from read_records(rows, reading, **options)
+        return
+    keys = _sentence_names(table, sentence, word, own_label)
+    if columns is None:
+        # An index that pandas wrote has no name.
+        others = {word, own_label, *keys, "", "Unnamed: 0"}
+        columns = [name for name in table.names if name not in others]
+    columns = list(columns)
+    for k, rows in enumerate(_sentences(table, keys)):
+        yield _sequence(rows, word, own_label, columns, k)
+
+
+def _of_frame(frame):
+    """Return the Table of a data frame, or of a mapping of columns."""
+    names = list(frame.columns if is_frame(frame) else frame)
+    columns = [
+        column.to_list() if hasattr(column, "to_list") else list(column)
+        for column in (frame[name] for name in names)
+    ]
+    rows = list(zip(*columns, strict=True))
+    return Table(names, rows, [f"row {k}" for k in range(len(rows))])
+
+
+def _of_file(source, reading, delimiter):
+    """Return the Table of a csv file, whose first line has the names."""
+    lines = (line for _, line in numbered_lines(source, reading.encoding))
+    first = next(lines, "")
+    if delimiter is None:
+        delimiter = max(_DELIMITERS, key=first.count)
+    # In files with tabs, a single quotation mark is a word.
+    has_tabs = delimiter == "\t"
+    quoting = csv.QUOTE_NONE if has_tabs else csv.QUOTE_MINIMAL
+    unquoted = _unquoted if has_tabs else str
+    names = next(csv.reader([first], delimiter=delimiter, quoting=quoting), [])
+    reader = csv.reader(
+        (f"{line}\n" for line in lines), delimiter=delimiter, quoting=quoting
+    )
+    rows, places = [], []
+    for row in reader:
+        where = place(source, reader.line_num + 1)
+        if row and len(row) != len(names):
+            raise ValueError(
+                f"{where}: {counted(len(row), 'column')}, but the first line has "
+                f"{len(names)}: {', '.join(names)}."
+            )
+        rows.append(tuple(map(unquoted, row)) if row else ("",) * len(names))
+        places.append(where)
+    if rows and not any(rows[-1]):
+        # What follows the end of the last line.
+        rows.pop(), places.pop()
+    return Table(names, rows, places)
+
+
+def _unquoted(field):
+    """Return a field without the quotation marks that enclose all of it."""
+    if len(field) > 2 and field[0] == field[-1] == '"':
+        return field[1:-1].replace('""', '"')
+    return field
+
+
+def _name(table, given, role, *others):
+    """Return the name of the column with a role; ValueError if there is none."""
+    if given is not None:
+        found = [given] if given in table.names else []
+    else:
+        found = [n for n in candidates(table.names, role) if n not in others]
+    if not found:
+        names = ", ".join(map(str, table.names))
+        raise ValueError(f"no column for {role}= among {names}: name it.")
+    return found[0]
+
+
+def _sentence_names(table, given, *others):
+    """Return the names of the columns that tell sentences apart."""
+    if given is None:
+        found = candidates(table.names, "sentence")
+        return [name for name in found if name not in others][:1]
+    names = [given] if isinstance(given, str) else list(given)
+    return [_name(table, name, "sentence") for name in names]
+
+
+def _is_wide(table, word):
+    """Return whether rows are sentences: most cells hold several words."""
+    at = table.names.index(word)
+    cells = [row[at] for row in table.rows if not _is_missing(row[at])]
+    several = sum(not isinstance(x, str) or len(x.split(" ")) > 1 for x in cells)
+    return 2 * several > len(cells)
+
+
+def _parsed(cell):
+    """Return the list that a cell has as text; another cell as it is."""
+    if not isinstance(cell, str):
+        return cell
+    return ast.literal_eval(cell) if cell.startswith("[") else cell.split()
+
+
+def _is_missing(cell):
+    return cell is None or cell == "" or cell != cell
+
+
+def _sentences(table, keys):
+    """Yield the rows of each sentence, as dicts, with their places.
+
+    A sentence ends where a cell of its columns changes, but for empty ones, or at an
+    empty row.
+    """
+    current, found = {}, []
+    for row, where in zip(table.rows, table.places, strict=True):
+        cells = dict(zip(table.names, row, strict=True))
+        given = {key: cells[key] for key in keys if not _is_missing(cells[key])}
+        is_blank = all(map(_is_missing, row))
+        if found and (is_blank or current | given != current):
+            yield found
+            found = []
+        current |= given
+        if not is_blank:
+            found.append((where, cells))
+    if found:
+        yield found
+
+
+def _sequence(rows, word, label, columns, k):
+    """Return the sequence of the rows of a sentence."""
+    names = {_KNOWN.get(plain_name(name), name): name for name in columns}
+    tokens, labels = [], []
+    for where, cells in rows:
+        if _is_missing(cells[word]):
+            raise ValueError(
+                f"{where}: no word in column {word!r}. Words such as 'null' need "
+                "keep_default_na=False when pandas reads a file."
+            )
+        own = {name: cells[column] for name, column in names.items()}
+        texts = {n: "" if _is_missing(x) else str(x) for n, x in own.items()}
+        tokens.append({"word": str(cells[word]), **texts})
+        labels.append(
+            None if label is None or _is_missing(cells[label]) else cells[label]
+        )
+    return Read(tokens, None if label is None else labels, TextSource(k))

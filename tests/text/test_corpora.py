@@ -1,0 +1,618 @@
+"""Files of labelled text as people have them, each read by one call."""
+
+import gzip
+import io
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from skcrf_sdca import CRF, make_tagger
+from skcrf_sdca.text import TokenFeatures, char_spans, read_corpus
+
+WORDS = [["Anna", "Meier", "lives", "in", "Basel", "."], ["Yes", "!"]]
+POS = [["NNP", "NNP", "VBZ", "IN", "NNP", "."], ["UH", "."]]
+LABELS = [["B-PER", "I-PER", "O", "O", "B-LOC", "O"], ["O", "O"]]
+FLAT = [
+    (k, word, pos, label)
+    for k, rows in enumerate(zip(WORDS, POS, LABELS, strict=True))
+    for word, pos, label in zip(*rows, strict=True)
+]
+TEXT = "Anna Meier lives in Basel."
+SPANS = [(0, 10, "PER"), (20, 25, "LOC")]
+
+
+def lines(*form, between="\n", end="\n", label=str):
+    """Return the lines of the sentences, of a form such as "{word}\t{label}"."""
+    template = "".join(form)
+    sentences = [
+        "".join(
+            template.format(word=w, pos=p, label=label(x), k=k, t=t) + end
+            for t, (w, p, x) in enumerate(zip(*rows, strict=True), start=1)
+        )
+        for k, rows in enumerate(zip(WORDS, POS, LABELS, strict=True))
+    ]
+    return between.join(sentences) + between
+
+
+def rows(form):
+    """Return a line for each sentence, whose tokens have a form."""
+    pairs = (zip(w, x, strict=True) for w, x in zip(WORDS, LABELS, strict=True))
+    return "".join(
+        " ".join(form.format(word=w, label=x) for w, x in own) + "\n" for own in pairs
+    )
+
+
+def dumped(*records):
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+def bare(label):
+    return label[2:] or "O"
+
+
+def grobid(label):
+    return {"B": "I-<{}>", "I": "<{}>", "O": "<other>"}[label[0]].format(
+        label[2:].lower()
+    )
+
+
+def suffixed(label):
+    return "_".join(reversed(label.split("-")))
+
+
+def bracketed(label):
+    """Return labels as OntoNotes writes these sentences."""
+    return {"B-PER": "(PER*", "I-PER": "*)", "O": "*", "B-LOC": "(LOC)"}[label]
+
+
+class Doc(list):
+    """A document of spaCy, as far as readers ask it."""
+
+    def __init__(self, text, words, spans):
+        found, end = [], 0
+        for word in words:
+            begin = text.index(word, end)
+            end = begin + len(word)
+            found.append(SimpleNamespace(text=word, idx=begin))
+        super().__init__(found)
+        self.text = text
+        self.ents = [
+            SimpleNamespace(start_char=b, end_char=e, label_=t) for b, e, t in spans
+        ]
+
+
+class HubRows(list):
+    """Rows of a Hugging Face data set, with names of the numbers of labels."""
+
+    names = ["O", "B-PER", "I-PER", "B-LOC"]
+
+    @property
+    def features(self):
+        feature = SimpleNamespace(feature=SimpleNamespace(names=self.names))
+        return {"tokens": SimpleNamespace(), "ner_tags": feature}
+
+
+CONLLU = "".join(
+    "".join(
+        f"{t}\t{w}\t_\t_\t{p}\t_\t_\t_\t_\t{x}\n"
+        for t, (w, p, x) in enumerate(zip(*own, strict=True), start=1)
+    )
+    + "\n"
+    for own in zip(WORDS, POS, LABELS, strict=True)
+)
+LONG = {
+    "sentence_id": [k for k, *_ in FLAT],
+    "token": [word for _, word, *_ in FLAT],
+    "pos": [pos for _, _, pos, _ in FLAT],
+    "ner_tag": [label for *_, label in FLAT],
+}
+WIDE = [
+    {"tokens": words, "ner_tags": labels}
+    for words, labels in zip(WORDS, LABELS, strict=True)
+]
+KAGGLE = "Sentence #,Word,POS,Tag\n" + "".join(
+    f"{f'Sentence: {k + 1}' if t == 0 else ''},{w},{p},{x}\n"
+    for k, own in enumerate(zip(WORDS, POS, LABELS, strict=True))
+    for t, (w, p, x) in enumerate(zip(*own, strict=True))
+)
+LABEL_STUDIO = [
+    {
+        "id": 1,
+        "data": {"text": TEXT},
+        "annotations": [
+            {
+                "result": [
+                    {
+                        "value": {
+                            "start": b,
+                            "end": e,
+                            "text": TEXT[b:e],
+                            "labels": [t],
+                        },
+                        "type": "labels",
+                    }
+                    for b, e, t in SPANS
+                ]
+            }
+        ],
+    },
+    {"id": 2, "data": {"text": "Yes!"}, "annotations": [{"result": []}]},
+]
+PRODIGY = dumped(
+    {
+        "text": TEXT,
+        "tokens": [
+            {"text": w, "start": TEXT.index(w), "end": TEXT.index(w) + len(w), "id": k}
+            for k, w in enumerate(WORDS[0])
+        ],
+        "spans": [
+            {"start": 0, "end": 10, "token_start": 0, "token_end": 1, "label": "PER"},
+            {"start": 20, "end": 25, "token_start": 4, "token_end": 4, "label": "LOC"},
+        ],
+        "answer": "accept",
+    },
+    {"text": "No!", "spans": [], "answer": "reject"},
+    {"text": "Yes!", "spans": [], "answer": "accept"},
+)
+BRAT = {
+    "a.txt": f"{TEXT}\nYes!\n",
+    "a.ann": "T1\tPER 0 10\tAnna Meier\nT2\tLOC 20 25\tBasel\nR1\tLives Arg1:T1\n"
+    "#1\tAnnotatorNotes T1\tsure\n",
+}
+PUBTATOR = (
+    f"12|t|{TEXT}\n12|a|Yes!\n12\t0\t10\tAnna Meier\tPER\tD1\n"
+    "12\t20\t25\tBasel\tLOC\tD2\n12\tCID\tD1\tD2\n\n"
+)
+CRFSUITE = "".join(
+    "".join(f"{x}\tw={w}\tlen:{len(w)}\n" for w, x in zip(*own, strict=True)) + "\n"
+    for own in zip(WORDS, LABELS, strict=True)
+)
+SPACY_JSON = [
+    {
+        "id": 0,
+        "paragraphs": [
+            {
+                "sentences": [
+                    {
+                        "tokens": [
+                            {"id": k, "orth": w, "tag": p, "ner": x}
+                            for k, (w, p, x) in enumerate(zip(*own, strict=True))
+                        ]
+                    }
+                    for own in zip(WORDS, POS, LABELS, strict=True)
+                ]
+            }
+        ],
+    }
+]
+DOC_JSON = dumped(
+    {
+        "text": TEXT,
+        "ents": [{"start": b, "end": e, "label": t} for b, e, t in SPANS],
+        "tokens": [
+            {"id": k, "start": TEXT.index(w), "end": TEXT.index(w) + len(w)}
+            for k, w in enumerate(WORDS[0])
+        ],
+    },
+    {
+        "text": "Yes!",
+        "ents": [],
+        "tokens": [{"start": 0, "end": 3}, {"start": 3, "end": 4}],
+    },
+)
+MARKED = {
+    "xml": "<s><PER>Anna Meier</PER> lives in <LOC>Basel</LOC>.</s>\n<s>Yes!</s>\n",
+    "muc": '<p>\n<ENAMEX TYPE="PER">Anna Meier</ENAMEX> lives in '
+    '<ENAMEX TYPE="LOC">Basel</ENAMEX>.\nYes!\n</p>\n',
+    "brackets": "[PER Anna Meier ] lives in [LOC Basel ] .\nYes !\n",
+    "rasa": "## intent:live\n- [Anna Meier](PER) lives in [Basel](LOC:city).\n- Yes!\n",
+}
+PAIRS = [(TEXT, {"entities": SPANS}), ("Yes!", {"entities": []})]
+DOCCANO = dumped(
+    {"id": 1, "text": TEXT, "label": SPANS}, {"id": 2, "text": "Yes!", "label": []}
+)
+FRAME = pd.DataFrame(LONG)
+
+# Each kind: the name of a file and its content, or data, and what read_corpus is given.
+KINDS = {
+    "CoNLL-2000": ("train.txt", lines("{word} {pos} {label}"), {}),
+    "CoNLL-2002": (
+        "esp.train",
+        "-DOCSTART- -X- O\n\n" + lines("{word} {pos} {label}"),
+        {},
+    ),
+    "CoNLL-2003": (
+        "eng.train",
+        "-DOCSTART- -X- -X- O\n\n" + lines("{word} {pos} I-NP {label}"),
+        {},
+    ),
+    "CoNLL-U": ("en.conllu", CONLLU, {"label": "misc"}),
+    "CoNLL-U Plus": (
+        "en.conllup",
+        "# global.columns = ID FORM XPOS SMALL:NER\n"
+        + lines("{t}\t{word}\t{pos}\t{label}"),
+        {},
+    ),
+    "WNUT": ("wnut17train.conll", lines("{word}\t{label}", between="\t\n"), {}),
+    "BIO with tabs, comments": (
+        "Genia4ERtask1.iob2",
+        "###MEDLINE:95369245\n\n" + lines("{word}\t{label}"),
+        {"comment": "###"},
+    ),
+    "CRF++": ("train.data", lines("{word}\t{pos}\t{label}"), {"format": "crf++"}),
+    "Wapiti": ("nlp.txt", lines("{word}  {pos} {label}"), {"format": "wapiti"}),
+    "Stanford NER": ("ner.tsv", lines("{word}\t{label}", label=bare), {}),
+    "GROBID": (
+        "x.train",
+        lines("{word} a b {label}", label=grobid),
+        {"format": "grobid"},
+    ),
+    "label first": (
+        "engtrain.bio",
+        lines("{label}\t{word}"),
+        {"columns": ("label", "word")},
+    ),
+    "header line": (
+        "train.tsv",
+        "token\tpos\tner\n" + lines("{word}\t{pos}\t{label}"),
+        {"header": True},
+    ),
+    "GermEval": (
+        "NER-de-train.tsv",
+        lines("# source\n" * 0, "{t}\t{word}\t{label}\tO").replace(
+            "1\tAnna", "#\tn-tv.de [2014]\n1\tAnna"
+        ),
+        {"columns": (None, "word", "label", None), "comment": "#\t"},
+    ),
+    "Windows, mixed blanks": (
+        "mixed.txt",
+        "\ufeff" + lines("{word}\t{pos} {label}", end="\r\n", between="\u00a0\r\n"),
+        {"delimiter": " \t"},
+    ),
+    "labels with suffixes": (
+        "suffix.txt",
+        lines("{word} {label}", label=suffixed),
+        {"label_form": "auto"},
+    ),
+    "OntoNotes": (
+        "onto.txt",
+        "#begin document x\n"
+        + lines("{word}   {pos}   {label}", label=bracketed)
+        + "#end document\n",
+        {"label_form": "(PER*", "comment": "#"},
+    ),
+    "Kaggle": ("ner_dataset.csv", KAGGLE, {"encoding": "latin-1"}),
+    "csv with a sentence a row": (
+        "ner.csv",
+        "id;sentence;labels\n"
+        + "".join(
+            f"{k};{' '.join(w)};{' '.join(x)}\n"
+            for k, (w, x) in enumerate(zip(WORDS, LABELS, strict=True))
+        ),
+        {},
+    ),
+    "long frame of pandas": (None, FRAME, {}),
+    "long frame of Polars": (None, pl.DataFrame(LONG), {}),
+    "JSON lines of tokens": ("train.jsonl", dumped(*WIDE), {}),
+    "doccano": ("all.jsonl", DOCCANO, {}),
+    "spaCy, pairs": (None, PAIRS, {}),
+    "spaCy, JSON for training": ("train.json", json.dumps(SPACY_JSON, indent=1), {}),
+    "spaCy, Doc.to_json": ("docs.jsonl", DOC_JSON, {}),
+    "spaCy, documents": (
+        None,
+        [Doc(TEXT, WORDS[0], SPANS), Doc("Yes!", WORDS[1], [])],
+        {},
+    ),
+    "Prodigy": ("annotations.jsonl", PRODIGY, {}),
+    "Label Studio": ("project.json", json.dumps(LABEL_STUDIO), {}),
+    "Label Studio, JSON-MIN": (
+        "min.json",
+        json.dumps(
+            [
+                {
+                    "text": TEXT,
+                    "label": [
+                        r["value"] for r in LABEL_STUDIO[0]["annotations"][0]["result"]
+                    ],
+                },
+                {"text": "Yes!", "label": []},
+            ],
+            indent=2,
+        ),
+        {},
+    ),
+    "brat": (".", BRAT, {}),
+    "PubTator": ("corpus.pubtator", PUBTATOR, {}),
+    "Hugging Face rows": (
+        None,
+        HubRows(
+            {
+                "id": str(k),
+                "tokens": w,
+                "ner_tags": [HubRows.names.index(x) for x in own],
+            }
+            for k, (w, own) in enumerate(zip(WORDS, LABELS, strict=True))
+        ),
+        {},
+    ),
+    "slash tags": ("ca01", rows("{word}/{label}"), {"format": "brown"}),
+    "brackets": ("bracketed.txt", MARKED["brackets"], {"format": "brackets"}),
+    "Rasa": ("nlu.md", MARKED["rasa"], {"format": "rasa"}),
+    "inline XML": ("names.xml", MARKED["xml"], {}),
+    "MUC": ("ie_data.sgml", MARKED["muc"], {}),
+}
+# Labels that are read as they are, and features in the place of words.
+AS_THEY_ARE = {
+    "Stanford NER": [list(map(bare, own)) for own in LABELS],
+    "GROBID": [
+        [x.replace("PER", "per").replace("LOC", "loc") for x in own] for own in LABELS
+    ],
+}
+
+
+def given(folder, name, content):
+    """Return what read_corpus is given: a path, or data."""
+    if name is None:
+        return content
+    files = content if isinstance(content, dict) else {name: content}
+    for own, text in files.items():
+        (folder / own).write_text(text, newline="")
+    return folder / name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_call_reads(tmp_path, kind):
+    name, content, options = KINDS[kind]
+    X, y = read_corpus(given(tmp_path, name, content), **options)
+    assert [[token["word"] for token in tokens] for tokens in X] == WORDS
+    assert y == AS_THEY_ARE.get(kind, LABELS)
+
+
+# Without labels, "dog/NN" is a word.
+@pytest.mark.parametrize("kind", KINDS.keys() - {"slash tags"})
+def test_one_call_reads_words_without_labels(tmp_path, kind):
+    name, content, options = KINDS[kind]
+    X = read_corpus(given(tmp_path, name, content), labelled=False, **options)
+    assert [[token["word"] for token in tokens] for tokens in X] == WORDS
+
+
+def test_files_may_be_compressed_and_open(tmp_path):
+    path = tmp_path / "all.jsonl.gz"
+    path.write_bytes(gzip.compress(DOCCANO.encode()))
+    assert read_corpus(path)[1] == LABELS
+    with open(path, "rb") as file:
+        assert read_corpus(file)[1] == LABELS
+    assert read_corpus(io.StringIO(DOCCANO), "doccano")[1] == LABELS
+
+
+def test_a_tagger_learns_from_what_is_read():
+    X, y = read_corpus(PAIRS, scheme="BIOES")
+    tagger = make_tagger(TokenFeatures(), CRF(transitions="BIOES", random_state=0))
+    assert tagger.fit(X, y).predict(X).tolist() == y
+    assert y[0] == ["B-PER", "E-PER", "O", "O", "S-LOC", "O"]
+
+
+# What has attributes of tokens in the place of words.
+def test_lines_with_any_number_of_attributes_are_read():
+    text = "w=Anna first B\nw=ran O\n\nw=Yes ! O\n"
+    X, y = read_corpus(io.StringIO(text), "mallet")
+    assert X == [[["w=Anna", "first"], ["w=ran"]], [["w=Yes", "!"]]]
+    assert y == [["B", "O"], ["O"]]
+    text = "B\tw=New York\tfirst\nO\tw=ran\n"
+    X, y = read_corpus(io.StringIO(text), "attributes", label="first")
+    assert X == [[["w=New York", "first"], ["w=ran"]]]
+    assert y == [["B", "O"]]
+    assert CRF(random_state=0).fit(X, y).predict(X).tolist() == y
+    X = read_corpus(io.StringIO("# x\na b\nc\n"), "mallet", labelled=False, comment="#")
+    assert X == [[["a", "b"], ["c"]]]
+    with pytest.raises(ValueError, match="label must be 'first' or 'last'"):
+        read_corpus(io.StringIO(text), "attributes", label="w")
+
+
+def test_data_of_crfsuite_are_read():
+    X, y = read_corpus(io.StringIO(CRFSUITE), "crfsuite")
+    assert X[0][0] == {"w=Anna": 1.0, "len": 4.0}
+    assert y == LABELS
+
+
+def test_sources_say_where_tokens_are():
+    X, y, sources = read_corpus(PAIRS, return_sources=True)
+    assert [source.document for source in sources] == [0, 1]
+    assert sources[0].text == TEXT
+    assert [TEXT[b:e] for b, e in sources[0].offsets] == WORDS[0]
+    assert char_spans([("LOC", 4, 5)], sources[0].offsets) == [("LOC", 20, 25)]
+
+
+def test_texts_end_their_sequences_at_line_breaks_but_not_in_spans():
+    X, y, sources = read_corpus(
+        [("In New\nYork\n\nYes", [(3, 11, "LOC")])], return_sources=True
+    )
+    assert y == [["O", "B-LOC", "I-LOC"], ["O"]]
+    assert sources[1].offsets == [(13, 16)]
+    assert read_corpus([("", []), ("  \n", [])]) == ([], [])
+
+
+def test_spans_that_no_labels_describe_are_counted():
+    spans = [(0, 10, "PER"), (0, 4, "FIRST"), (20, 23, "LOC")]
+    message = r"2 spans left out, the first 'Anna', characters 0 to 4 of document 0"
+    with pytest.warns(UserWarning, match=message):
+        _, y = read_corpus([(TEXT, spans)])
+    assert y == [["B-PER", "I-PER", "O", "O", "O", "O"]]
+    X, y = read_corpus([(TEXT, spans[2:])], tokens=r"\w\w\w|\w|[.]")
+    assert y[0][[token["word"] for token in X[0]].index("Bas")] == "B-LOC"
+
+
+def test_blanks_at_the_ends_of_spans_are_none_of_them():
+    _, y = read_corpus([(TEXT, [(0, 11, "PER"), (19, 25, "LOC"), (10, 11, "X")])])
+    assert y == LABELS[:1]
+
+
+def test_spans_of_records_with_tokens_alone_count_tokens():
+    record = {
+        "tokens": WORDS[0],
+        "entities": [
+            {"type": "PER", "start": 0, "end": 2},
+            {"type": "LOC", "start": 4, "end": 5},
+        ],
+        "relations": [],
+    }
+    assert read_corpus([record])[1] == LABELS[:1]
+
+
+def test_numbers_of_labels_have_names():
+    row = {"tokens": ["a", "b", "c"], "ner_tags": [0, 1, -100]}
+    assert read_corpus([row]) == ([[{"word": w} for w in "abc"]], [[0, 1, None]])
+    _, y = read_corpus([row], label_names=["O", "B-X"])
+    assert y == [["O", "B-X", None]]
+
+
+def test_fields_and_columns_may_be_chosen():
+    row = {"words": ["a", "b"], "pos_tags": ["D", "N"], "ner": ["O", "O"], "x": [1, 2]}
+    X, y = read_corpus([row], label="pos_tags", columns=["x"])
+    assert X == [[{"word": "a", "x": "1"}, {"word": "b", "x": "2"}]]
+    assert y == [["D", "N"]]
+    table = {"s": [1, 1, 2], "form": list("abc"), "y": list("OXO"), "z": [1, 2, None]}
+    X, y = read_corpus(table, "table", sentence="s", label="y", columns=["z"])
+    assert X[1] == [{"word": "c", "z": ""}]
+    assert y == [["O", "X"], ["O"]]
+    assert read_corpus(table, "table", sentence="s", label="y", labelled=False)[1] == [
+        {"word": "c", "y": "O", "z": ""}
+    ]
+
+
+def test_columns_of_records_are_rows():
+    columns = {"tokens": WORDS, "ner_tags": LABELS}
+    assert read_corpus(columns)[1] == LABELS
+    assert read_corpus({"text": TEXT, "entities": SPANS})[1] == LABELS[:1]
+
+
+def test_sentences_of_tables_end_where_a_number_changes():
+    frame = pd.DataFrame(
+        {
+            "doc": ["x", None, "y", "y"],
+            "sent": [1.0, np.nan, 1.0, 2.0],
+            "word": list("abcd"),
+            "tag": ["O", "X", np.nan, "O"],
+        }
+    )
+    _, y = read_corpus(frame, sentence=["doc", "sent"])
+    assert y == [["O", "X"], [None], ["O"]]
+    text = "word,tag\na,O\n\nb,X\n,\nc,O\n"
+    assert read_corpus(io.StringIO(text), "csv")[1] == [["O"], ["X"], ["O"]]
+
+
+def test_quotation_marks_are_words_in_files_with_tabs():
+    text = 'word\ttag\n"\tO\na\tO\n""""\tX\n"a ""b"\tO\n'
+    X, y = read_corpus(io.StringIO(text), "tsv")
+    assert [token["word"] for token in X[0]] == ['"', "a", '"', 'a "b']
+    text = 'word,tag\n"""",O\n"a,b",X\n'
+    X, _ = read_corpus(io.StringIO(text), "csv")
+    assert [token["word"] for token in X[0]] == ['"', "a,b"]
+
+
+def test_documents_in_json_are_found_in_others():
+    core = {"docId": "x", "sentences": [{"tokens": [
+        {"word": w, "ner": x, "characterOffsetBegin": 0}
+        for w, x in zip(*own, strict=True)
+    ]} for own in zip(WORDS, LABELS, strict=True)]}  # fmt: skip
+    assert read_corpus(io.StringIO(json.dumps(core, indent=1)), "json")[1] == LABELS
+    inner = {"data": WIDE, "version": 1}
+    assert read_corpus(io.StringIO(json.dumps(inner)), "json")[1] == LABELS
+
+
+def test_slashes_in_words_and_other_separators():
+    text = "1\\/2/CD and/or/CC\n\n Fulton_NP \n"
+    X, y = read_corpus(io.StringIO(text.replace("_", "/")), "slash")
+    assert X == [[{"word": "1/2"}, {"word": "and/or"}], [{"word": "Fulton"}]]
+    assert y == [["CD", "CC"], ["NP"]]
+    X, y = read_corpus(io.StringIO("Fulton_NP\n"), "slash", separator="_")
+    assert (X, y) == ([[{"word": "Fulton"}]], [["NP"]])
+
+
+def test_elements_that_hold_others_are_no_spans():
+    text = "<A>1</A> &amp; <b/><A>2</A><!-- no -->"
+    X, y = read_corpus(io.StringIO(f"<r><x>{text}</x><x>3</x></r>"), "xml")
+    assert [[t["word"] for t in own] for own in X] == [["1", "&", "2"], ["3"]]
+    assert y == [["B-A", "O", "B-A"], ["O"]]
+    X, y = read_corpus(io.StringIO(f"<d>{text}</d>"), "xml", types=["d"])
+    assert y == [["B-d", "I-d", "I-d"]]
+
+
+def test_parts_of_a_span_in_brat_are_spans(tmp_path):
+    (tmp_path / "a.txt").write_text("left or right arm")
+    (tmp_path / "a.ann").write_text("T1\tBODY 0 4;14 17\tleft arm\nE1\tX:T1\n")
+    for source in tmp_path, tmp_path / "a.ann", [tmp_path / "a.txt"]:
+        _, y = read_corpus(source, "brat")
+        assert y == [["B-BODY", "O", "O", "B-BODY"]]
+    (tmp_path / "a.ann").unlink()
+    assert len(read_corpus(tmp_path, labelled=False)) == 1
+    with pytest.raises(FileNotFoundError):
+        read_corpus(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ('{"tokens": ["a"], "tags": ["O"]}\n{"x": 1\n', {}, r"file, line 2: no JSON"),
+        ('\n{"tokens": ["a"]}\n', {}, r"file, line 2, record 0: no tokens with labels"),
+        ('{"text": "a", "spans": [{"start": 0}]}', {}, "a span needs its begin, end"),
+        ('{"tokens": ["a"], "tags": []}', {}, r"1 token, but labels has 0"),
+        (
+            '{"tokens": ["a"], "x": ["O"]}',
+            {"label": "y"},
+            "no field 'y' among tokens, x",
+        ),
+        ('{"tokens": [1], "tags": ["O"]}', {}, "a token must be a str"),
+        ("[1]", {}, "record 0: a record must be a mapping"),
+        ('{"text": "a", "spans": [[0, 1]]}', {}, "record 0"),
+        ('{"id": 1}', {"labelled": False}, "record 0: no tokens"),
+    ],
+)
+def test_wrong_records_are_named(source, options, message):
+    with pytest.raises(ValueError, match=message):
+        read_corpus(io.StringIO(source), "json", **options)
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "message"),
+    [
+        ("table", "word,tag\na,O,X\n", r"file, line 2: 3 columns, but the first line"),
+        ("table", "word,x\na,O\n", r"no column for label= among word, x"),
+        ("table", "a,x\na,O\n", r"no column for word= among a, x"),
+        (
+            "table",
+            "word,tag\n,O\n",
+            r"line 2: no word in column 'word'.*keep_default_na",
+        ),
+        ("slash", "a/B\nab c/D\n", r"file, line 2: 'ab' is no word with its label"),
+        ("pubtator", "x\n", r"file, line 1: no title"),
+        ("conllup", "1\ta\n", r"line 1: CoNLL-U Plus begins with"),
+        ("conllup", "# global.columns = ID FORM\n1\n", "line 2: 1 columns, but"),
+        (
+            "conllup",
+            "# global.columns = ID LEMMA\n",
+            "no column 'word' among id, lemma",
+        ),
+        ("xml", "a\n</b>", r"file, line 2: '</b>' closes nothing"),
+        ("brackets", "a", "brackets must be among"),
+    ],
+)
+def test_wrong_files_are_named_with_the_line(format, text, message):
+    options = {"brackets": "()"} if format == "brackets" else {}
+    with pytest.raises(ValueError, match=message):
+        read_corpus(io.StringIO(text), format, **options)
+
+
+def test_unknown_names_are_told_with_the_known_ones():
+    with pytest.raises(
+        ValueError, match=r"no format 'docano'; did you mean 'doccano'\?"
+    ):
+        read_corpus(io.StringIO(""), "docano")
+    with pytest.raises(
+        TypeError, match=r"no option 'colums'; did you mean 'columns'\?"
+    ):
+        read_corpus(io.StringIO(""), "columns", colums=["word"])
