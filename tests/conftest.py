@@ -18,9 +18,9 @@ from skcrf_sdca._utils import parallel as _parallel
 # Its kernel is compiled by the test that imports it.
 collect_ignore = ["toy"]
 
-# A deadline for each example would fail on a machine that is busy; the draws of every
-# run are others.
-hypothesis.settings.register_profile("ours", deadline=None, max_examples=50)
+# A deadline for each example would fail on a machine that is busy. A few examples are
+# enough, since every run draws others.
+hypothesis.settings.register_profile("ours", deadline=None, max_examples=20)
 hypothesis.settings.load_profile("ours")
 
 

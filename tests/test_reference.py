@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad
 from sklearn.metrics import log_loss
 
 import reference as ref
-
-few_examples = settings(max_examples=40, deadline=None)
 
 N_FEATURES, N_LABELS, ALPHA = 2, 3, 0.3
 SIZE = N_FEATURES * N_LABELS + 3 * N_LABELS + N_LABELS**2
@@ -58,7 +56,6 @@ def test_zero_scores_count_the_paths(length, n_labels):
     assert_array_equal(ref.best_path(*chain), np.zeros(length))
 
 
-@few_examples
 @given(ref.chains())
 def test_marginals_are_consistent_at_any_magnitude(chain):
     node, edge = ref.node_marginals(*chain), ref.edge_marginals(*chain)
@@ -68,7 +65,6 @@ def test_marginals_are_consistent_at_any_magnitude(chain):
     assert_allclose(edge.sum(axis=1), node[1:], rtol=0, atol=1e-10)
 
 
-@few_examples
 @given(ref.chains(max_length=4, max_labels=3, max_abs=30.0))
 def test_gradient_of_log_partition_is_the_marginals(chain):
     node_scores, transition = chain
@@ -89,7 +85,6 @@ def test_gradient_of_log_partition_is_the_marginals(chain):
     assert_allclose(edge, total.ravel(), rtol=0, atol=1e-7)
 
 
-@few_examples
 @given(ref.chains())
 def test_no_path_is_better_than_the_best(chain):
     node_scores, transition = chain
@@ -108,7 +103,6 @@ def test_log_partition_keeps_rows_of_different_scale_apart():
     assert_allclose(values, [0.693147, -999.306853], rtol=0, atol=1e-6)
 
 
-@few_examples
 @given(ref.chains())
 def test_the_three_entropies_of_a_chain_agree(chain):
     probabilities = ref.path_probabilities(*chain)
@@ -118,7 +112,6 @@ def test_the_three_entropies_of_a_chain_agree(chain):
     assert_allclose(ref.entropy(node, edge), by_path, rtol=0, atol=1e-9)
 
 
-@few_examples
 @given(ref.chains(max_abs=30.0), st.floats(0.05, 0.95))
 def test_the_chain_of_mixed_marginals_has_these_marginals(chain, share):
     uniform = np.zeros_like(chain[0]), np.zeros_like(chain[1])
@@ -160,7 +153,6 @@ def test_entropy_of_independent_nearly_certain_nodes(score, expected):
     assert_allclose(ref.bethe_entropy(node, edge), expected, rtol=1e-12, atol=1e-12)
 
 
-@few_examples
 @given(ref.chains(max_length=3, max_labels=3), st.integers(0, 2**32 - 1))
 def test_kl_to_scores_is_kl_and_not_negative(chain, seed):
     q = ref.path_probabilities(*chain)
@@ -288,7 +280,6 @@ def test_single_nodes_without_boundaries_are_multinomial_logistic_regression(rng
     assert_allclose(value, expected, rtol=1e-12)
 
 
-@few_examples
 @given(ref.chains(max_length=3, max_labels=2, max_abs=50.0))
 def test_chains_keep_their_bounds(chain):
     node_scores, transition = chain

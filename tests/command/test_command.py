@@ -283,7 +283,7 @@ templates = st.one_of(
 
 
 @given(st.lists(templates, min_size=1, max_size=4))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_template_is_written_as_it_prints(tmp_path, expected):
     path = tmp_path / "templates"
     path.write_text("".join(f"{template!r}\n" for template in expected))
@@ -333,7 +333,7 @@ sentences = st.lists(st.lists(tokens, min_size=1, max_size=4), max_size=5)
 
 
 @given(sentences, st.integers(1, 3))
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_labels_are_those_of_predict(files, run, X, batch):
     path = files / "new.txt"
     lines = ["".join(f"{word} {pos}\n" for word, pos in tokens) for tokens in X]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
@@ -36,7 +36,6 @@ def small():
     return LBFGSCRF(alpha=0.1)
 
 
-@settings(max_examples=15)
 @given(st.data())
 def test_lengths_cut_as_a_list_of_arrays(data):
     lengths = data.draw(st.lists(st.integers(0, 5), max_size=5).map(lambda n: [*n, 2]))

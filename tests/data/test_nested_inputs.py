@@ -4,7 +4,7 @@ import pickle
 import re
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -32,7 +32,6 @@ def assert_refused(method, *arguments, place):
 
 
 @every_estimator
-@settings(max_examples=25)
 @given(training_sets(), st.data())
 def test_right_input_gives_right_answers(crf, training, data):
     X, y = training
@@ -54,7 +53,6 @@ def test_right_input_gives_right_answers(crf, training, data):
 
 
 @every_estimator
-@settings(max_examples=25)
 @given(damaged_sets())
 def test_what_is_no_feature_is_refused_by_its_place(crf, damaged):
     X, y, i, t = damaged
@@ -68,7 +66,6 @@ def test_what_is_no_feature_is_refused_by_its_place(crf, damaged):
     assert pickle.dumps(crf) == before
 
 
-@settings(max_examples=50)
 @given(training_sets(), wrong_labels, st.data())
 def test_what_is_no_label_is_refused_by_its_place(training, wrong, data):
     X, y = training
@@ -78,7 +75,6 @@ def test_what_is_no_label_is_refused_by_its_place(training, wrong, data):
     assert_refused(SDCACRF().fit, X, y, place=place)
 
 
-@settings(max_examples=50)
 @given(label_pairs(BIO), st.data())
 def test_metrics_are_shares_or_name_the_sequence(pair, data):
     y_true, y_pred = pair

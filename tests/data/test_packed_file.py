@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
@@ -73,7 +73,6 @@ def test_round_trip(tmp_path, density, mode):
     assert os.listdir(tmp_path) == ["x"]
 
 
-@settings(max_examples=30)
 @given(st.data())
 def test_any_parts_come_back_as_one(tmp_path_factory, data):
     is_sparse = data.draw(st.booleans())

@@ -5,7 +5,7 @@ import threading
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -256,7 +256,6 @@ def test_shapes_are_checked():
 
 
 @pytest.mark.usefixtures("many_ranges")
-@settings(max_examples=20)
 @given(st.integers(1, 40), st.integers(0, 2**32 - 1))
 def test_ranges_cover_all_chains_once(n, seed):
     lengths = np.random.default_rng(seed).integers(0, 30, size=n)

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator
@@ -146,7 +146,6 @@ def test_flat_f1_makes_a_scorer():
     assert scorer(Echo(), Y_PRED, Y_TRUE) == expected
 
 
-@settings(max_examples=50, deadline=None)
 @given(label_pairs(BIO))
 def test_lists_and_object_arrays_score_alike(pair):
     arrays = [as_object_array(y) for y in pair]

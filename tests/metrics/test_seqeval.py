@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.exceptions import UndefinedMetricWarning
@@ -127,7 +127,6 @@ def test_scores_are_those_of_seqeval(scheme, strict):
 
 @every_reading
 def test_reports_are_those_of_seqeval(scheme, strict):
-    @settings(max_examples=50)
     @given(st.data(), st.sampled_from([2, 4]))
     def check(data, digits):
         pair = drawn_pair(data, scheme, strict)

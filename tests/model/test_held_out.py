@@ -7,7 +7,7 @@ from itertools import count
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.base import clone
@@ -128,7 +128,6 @@ def of_scores(scores):
     return lambda crf, X, y: next(following)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     scores=st.lists(st.sampled_from([-np.inf, 0.0, 0.5, 1.0]), min_size=6, max_size=6),
     patience=st.integers(1, 4),

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, issparse
@@ -650,7 +650,6 @@ def test_a_trimmed_estimator_can_be_fitted_again():
 
 
 @given(keep=st.lists(st.booleans(), min_size=6, max_size=6))
-@settings(max_examples=30)
 def test_restricted_vectorizer(keep):
     X = [[{"w": "a", "n": 2.0, "v": np.array([1.0, 2.0, 3.0])}, {"w": "b"}]]
     vectorizer = SequenceVectorizer().fit(X)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
@@ -39,7 +39,6 @@ cases = st.builds(
 )
 
 
-@settings(max_examples=30)
 @given(cases)
 def test_primal_and_gradient(case):
     gradient, certificate = case.problem.certify_primal(case.w)
@@ -60,7 +59,6 @@ def test_primal_and_gradient(case):
     )
 
 
-@settings(max_examples=30)
 @given(cases)
 def test_dual_certificate(case):
     """At mu = p(. | w'): the primal point, primal, dual and gaps by enumeration."""

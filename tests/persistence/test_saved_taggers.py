@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -150,7 +150,6 @@ def assert_same(other, model, X):
 # Round trips --------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=60)
 @given(features=token_features, with_vectorizer=st.booleans())
 def test_every_tagger_comes_back_equal(features, with_vectorizer, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "tagger.zip"

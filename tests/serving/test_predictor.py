@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -203,7 +203,6 @@ def test_the_answers_are_those_of_the_estimator(way, fitted, tmp_path):
 
 # Whether the fits of so few sequences converge is not of interest here.
 @pytest.mark.filterwarnings("ignore:the duality gap")
-@settings(max_examples=30)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["strings", "dicts", "tokens", "arrays", "sparse rows"]),

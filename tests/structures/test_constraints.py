@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
@@ -463,7 +463,6 @@ def test_predictions_are_allowed_and_those_of_the_enumeration(crf):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@settings(max_examples=25)
 @given(random_allowed(), st.integers(0, 2**32 - 1), st.sampled_from(sorted(ESTIMATORS)))
 def test_any_rule_is_kept(allowed, seed, name):
     rng = np.random.default_rng(seed)

@@ -113,7 +113,7 @@ def test_which_layout_suits_fitted_scores(monkeypatch):
 # --- inference
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(
     problems(),
     st.sampled_from([1.0, 30.0, 299.0, 3000.0]),
@@ -160,7 +160,7 @@ def test_inference_is_that_with_a_matrix(drawn, spread, weight):
             assert_array_equal(a, b)
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(problems(), st.sampled_from([5.0, 50.0, 290.0, 600.0, 2000.0]))
 def test_sums_of_which_little_is_left_keep_their_digits(drawn, weight):
     """The likely labels before a label have scores far below 0: none cancels.
@@ -186,7 +186,7 @@ def test_sums_of_which_little_is_left_keep_their_digits(drawn, weight):
             assert_allclose(node_own.sum(axis=1), exact > -np.inf, rtol=1e-12)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(problems())
 def test_ties_go_to_the_lowest_label(drawn):
     pairs, allowed, rng = drawn

@@ -127,7 +127,7 @@ def test_transitions_of_another_layout_are_refused():
 # --- inference
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(masks(), st.sampled_from([1.0, 30.0, 199.0, 299.0, 599.0, 3000.0]))
 def test_inference_is_that_with_all_others_forbidden(drawn, spread):
     """In the scaled domain and in logarithms, with walls at the ends and between."""
