@@ -4,12 +4,18 @@ Owns the comparison of true labels with predictions. It does not depend on model
 predictions may come from anywhere, and only the scorers call an estimator.
 
 "flat" metrics concatenate all sequences and call scikit-learn; "sequence" metrics count
-sequences that are completely correct; "span" metrics compare spans, as conlleval does.
-In all of them, y has one list (or array) of labels for each sequence, as `fit` takes
-and `predict` returns it. `SCORERS` has scorers for `GridSearchCV` and similar classes.
+sequences that are completely correct; "span" metrics compare spans, as conlleval does;
+"attachment" metrics compare dependency trees. In all others, y has one list (or array)
+of labels for each sequence, as `fit` takes and `predict` returns it. `SCORERS` has
+scorers for `GridSearchCV` and similar classes.
 """
 
 from skcrf_sdca.data.spans import extract_spans
+from skcrf_sdca.metrics._attachment import (
+    AttachmentScores,
+    attachment_report,
+    attachment_scores,
+)
 from skcrf_sdca.metrics._confusion import flat_confusion_matrix, span_confusion_matrix
 from skcrf_sdca.metrics._flat import (
     flat_accuracy_score,
@@ -34,7 +40,10 @@ from skcrf_sdca.metrics._spans import (
 
 __all__ = [
     "SCORERS",
+    "AttachmentScores",
     "F1Difference",
+    "attachment_report",
+    "attachment_scores",
     "extract_spans",
     "flat_accuracy_score",
     "flat_classification_report",

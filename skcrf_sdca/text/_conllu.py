@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import IO, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.containers import check_container, plain_column
@@ -35,7 +38,8 @@ _LINE = re.compile(
 )
 _COMMENT = re.compile(r"#[^\r\n]*")
 # Nine digits are enough for any sentence, and int() limits how many it takes.
-_RANGE = re.compile("([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
+_ID = re.compile("[1-9][0-9]{0,8}")
+_RANGE = re.compile(f"({_ID.pattern})-({_ID.pattern})")
 
 
 @dataclass
@@ -71,6 +75,30 @@ class ConlluSentence:
     def words(self) -> list[dict[str, str]]:
         """The rows of words, without multiword tokens and empty nodes."""
         return [row for row in self.rows if _kind(row["id"]) == "word"]
+
+    @property
+    def tree(self) -> tuple[NDArray[np.intp], list[str]]:
+        """The heads of the words, an array of shape (n_words,), and their relations.
+
+        As in the file, words count from 1, and the head 0 is the root. ValueError if a
+        HEAD is neither 0 nor the ID of another word; the message names the word.
+        """
+        words = self.words
+        heads = [self._head(word, len(words)) for word in words]
+        return np.array(heads, dtype=np.intp), [word["deprel"] for word in words]
+
+    def _head(self, word, n_words):
+        head = word["head"]
+        if not (head == "0" or _ID.fullmatch(head)) or int(head) > n_words:
+            wanted = f"0, for the root, or the ID of a word, from 1 to {n_words}"
+        elif head == word["id"]:
+            wanted = "another word"
+        else:
+            return int(head)
+        raise ValueError(
+            f"sentence {self.sent_id or self.text!r:.80}, word {word['id']} "
+            f"({word['word']!r:.40}): HEAD must be {wanted}; it is {head!r:.40}."
+        )
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -182,6 +210,11 @@ def read_conllu(
     [['VERB', 'PRON', 'PUNCT']]
     >>> sentences[0].sent_id, sentences[0].text
     ('s1', 'Vámonos!')
+
+    The trees are what `skcrf_sdca.metrics.attachment_scores` compares:
+
+    >>> [sentence.tree for sentence in sentences]
+    [(array([0, 1, 1]), ['root', 'obj', 'punct'])]
     """
     columns = checked_names(columns)
     check_known(columns, "columns has")
@@ -230,6 +263,7 @@ def write_conllu(
     y: Labels | None = None,
     *,
     label: str = "upos",
+    trees: Iterable[Any] | None = None,
     columns: Iterable[str] | None = None,
     encoding: str = "utf-8",
 ) -> None:
@@ -252,6 +286,10 @@ def write_conllu(
     label : str, default="upos"
         Name of the column that the labels replace. Of several names with ``|`` between
         them, the parts of each label replace the columns, see `read_conllu`.
+    trees : iterable of tuple (heads, relations), or of heads, default=None
+        Dependency trees, each as `ConlluSentence.tree`, which replace the columns HEAD
+        and DEPREL, or HEAD alone: one head for each token, or for each word of a
+        ConlluSentence.
     columns : sequence of str, default=None
         Names of the columns of tuples, as in `read_conllu`, and the columns of dicts to
         write; by default all columns of dicts.
@@ -261,8 +299,8 @@ def write_conllu(
     Raises
     ------
     ValueError
-        If the lengths of `X` and `y` differ, a column is unknown, or a sentence does
-        not have the form that `read_conllu` checks. Nothing is written.
+        If the lengths of `X` and `y` or `trees` differ, a column is unknown, or a
+        sentence does not have the form that `read_conllu` checks. Nothing is written.
     TypeError
         If `X` is not of this form.
 
@@ -286,6 +324,9 @@ def write_conllu(
         sentences = _relabelled(X, y, names)
     else:
         sentences = _numbered(X, y, names, columns)
+    if trees is not None:
+        for column, fields in _columns_of_trees(trees).items():
+            sentences = _relabelled(sentences, fields, [column], argument="trees")
     texts = []
     for k, sentence in enumerate(sentences):
         if not sentence.comments and not sentence.rows:
@@ -316,7 +357,7 @@ def iter_sentences(file, encoding):
         yield ConlluSentence(comments, rows)
 
 
-def _relabelled(sentences, y, names):
+def _relabelled(sentences, y, names, argument="y"):
     """Return sentences with the columns of the labels `y`, if given, at their words."""
     for k, sentence in enumerate(sentences):
         for i, row in enumerate(sentence.rows):
@@ -328,7 +369,8 @@ def _relabelled(sentences, y, names):
     if y is None:
         return sentences
     lengths = [len(sentence.words) for sentence in sentences]
-    fields = zip(*_label_columns(y, lengths, names).values(), strict=True)
+    columns = _label_columns(y, lengths, names, argument)
+    fields = zip(*columns.values(), strict=True)
     return [
         ConlluSentence(
             sentence.comments,
@@ -370,10 +412,26 @@ def _numbered(X, y, names_of_label, columns):
     return [ConlluSentence([], list(islice(rows, length))) for length in lengths]
 
 
-def _label_columns(y, lengths, names):
+def _label_columns(y, lengths, names, argument="y"):
     """Return the values of the columns of the labels of all items, by their names."""
-    rows = [taken_apart(str(label), len(names)) for label in flat_labels(y, lengths)]
+    labels = flat_labels(y, lengths, argument)
+    rows = [taken_apart(str(label), len(names)) for label in labels]
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def _columns_of_trees(trees):
+    """Return the lists of fields that trees have for each sentence, by column."""
+    pairs = [tree if isinstance(tree, tuple) else (tree,) for tree in trees]
+    if len(set(map(len, pairs))) > 1 or any(len(pair) > 2 for pair in pairs):
+        raise ValueError(
+            "trees must be tuples (heads, relations) for all sentences, or heads alone "
+            "for all; heads are lists or arrays."
+        )
+    for k, (heads, *_) in enumerate(pairs):
+        if len(heads) and np.asarray(heads).dtype.kind not in "iu":
+            raise ValueError(f"trees: the heads of sentence {k} must be integers.")
+    columns = zip(*pairs, strict=True) if pairs else [[]]
+    return dict(zip(("head", "deprel"), columns, strict=False))
 
 
 def labels_of(rows, names, k):

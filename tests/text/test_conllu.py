@@ -320,6 +320,54 @@ def test_parts_of_labels_are_written_to_their_columns(label):
     assert again == y
 
 
+def test_trees_are_read_and_written():
+    X, y, sentences = read(TREEBANK, return_sentences=True)
+    trees = [sentence.tree for sentence in sentences]
+    (heads, relations), other, *_ = trees
+    assert heads.tolist() == [2, 0, 2, 2, 4, 8, 8, 4, 4]
+    assert relations == "punct root punct conj obj case det obl dep".split()
+    assert (other[0].tolist(), other[1]) == ([0, 1], ["root", "dep"])
+    flat = sentences_of(written(sentences, trees=[[0] * len(labels) for labels in y]))
+    assert not any(sentence.tree[0].any() for sentence in flat)
+    assert [sentence.tree[1] for sentence in flat] == [names for _, names in trees]
+    assert written(flat, trees=trees) == TREEBANK
+    numbered = sentences_of(written(X, y, trees=trees))
+    assert str([sentence.tree for sentence in numbered]) == str(trees)
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ("_", "sentence 'ab', word 1 .'a'.: HEAD must be 0, for the root, or the ID"),
+        ("3", "from 1 to 2; it is '3'"),
+        ("01", "it is '01'"),
+        ("1", "HEAD must be another word; it is '1'"),
+    ],
+)
+def test_a_head_that_is_no_word_is_named(head, message):
+    text = "# text = ab\n" + lines("1", head=head) + lines("2", head="0")
+    (sentence,) = sentences_of(text)
+    with pytest.raises(ValueError, match=message):
+        _ = sentence.tree
+
+
+@pytest.mark.parametrize(
+    ("trees", "message"),
+    [
+        ([[0]], "trees"),
+        ([[0, 1], [0]], "Sequence 1"),
+        ([([0, 1], ["a", "b"]), [0, 1]], "tuples .heads, relations. for all"),
+        ([([0, 1], [], [])] * 2, "tuples .heads, relations. for all"),
+        ([["0", "1"]] * 2, "trees: the heads of sentence 0 must be integers"),
+    ],
+)
+def test_trees_that_do_not_fit_are_not_written(trees, message):
+    file = io.StringIO()
+    with pytest.raises(ValueError, match=message):
+        write_conllu(file, [["a", "b"]] * 2, trees=trees)
+    assert not file.getvalue()
+
+
 def test_a_treebank_is_written_as_it_was():
     assert written(sentences_of(TREEBANK)) == TREEBANK
 
