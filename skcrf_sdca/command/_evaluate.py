@@ -7,20 +7,20 @@ from skcrf_sdca.metrics._spans import averaged, span_counts
 from skcrf_sdca.text._files import place
 from skcrf_sdca.text._label_columns import EMPTY, SEPARATOR, taken_apart
 
+from ._formats import ColumnsFormat
 from ._inputs import (
-    ColumnsFormat,
     add_files,
     add_model_option,
     add_reading_options,
     check_any,
-    file_of,
-    format_of,
     label_texts,
     labelled_sentences,
+    lines_of,
     load_tagger,
+    source_of,
 )
 from ._schemes import SCHEMES, scheme_of_readable
-from ._streams import write
+from ._streams import file_of, write
 
 # The columns of a treebank that are lists of values.
 LISTS = {"feats", "deps", "misc"}
@@ -51,8 +51,8 @@ def run(options):
         y, predicted = _last_columns(options)
     else:
         tagger = load_tagger(options.model)
-        source = format_of(tagger, options)
-        X, y = labelled_sentences(source, options.files)
+        source = source_of(tagger, options, options.files[0])
+        X, y = labelled_sentences(source, options.files, options)
         predicted, names = label_texts(tagger, tagger.predict(X)), source.label_columns
     write([report(y, predicted, options.scheme, names), "\n"])
 
@@ -131,7 +131,7 @@ def _scores(counts, average):
 def _last_columns(options):
     """Return the labels of the last column but one, and of the last."""
     y, predicted = [], []
-    source = ColumnsFormat(comment=options.comment, encoding=options.encoding)
+    source = ColumnsFormat(None, lines_of(options))
     for name in options.files:
         for numbers, _, rows in source.rows(name):
             if len(rows[0]) < 2:

@@ -6,8 +6,8 @@ from ._inputs import (
     FILE_HELP,
     add_model_option,
     add_reading_options,
-    format_of,
     load_tagger,
+    source_of,
 )
 from ._streams import write
 
@@ -58,7 +58,7 @@ def run(options):
     if options.file is None:
         write([f"{tagger.top_features(options.top, labels)}\n"])
         return
-    tokens = _sentence(format_of(tagger, options), options)
+    tokens = _sentence(source_of(tagger, options, options.file), options)
     if not 0 <= options.token < len(tokens):
         raise ValueError(
             f"{options.file}, sentence {options.sentence}: there is no token "

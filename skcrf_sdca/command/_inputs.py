@@ -1,253 +1,40 @@
-"""The sentences of files of columns and of CoNLL-U, and the models that read them.
+"""The options on input, and the models that read it.
 
-Owns the options on input, the two formats, and how a model says which one it reads: its
-`TokenFeatures` has the names of the columns, and its last step, the CRF, the name of
-the column that it predicts.
+Owns how the options and a model say which format is read: the `TokenFeatures` of a
+model has the names of the columns, and its last step, the CRF, the name of the column
+that it predicts.
 """
 
 import argparse
-import io
 import re
 import sys
-import warnings
-from collections.abc import Collection, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
 
 from sklearn.pipeline import Pipeline
 
-from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import load_model
-from skcrf_sdca.text import TokenFeatures, char_spans, tokenize, write_conllu
-from skcrf_sdca.text._conll import default_columns, iter_rows, without_comments
-from skcrf_sdca.text._conllu import (
-    COLUMNS,
-    check_known,
-    checked_label,
-    iter_sentences,
-    labels_of,
-)
-from skcrf_sdca.text._files import numbered_lines, place, text_encoding
+from skcrf_sdca.text import TokenFeatures, unify_labels
+from skcrf_sdca.text._conllu import COLUMNS
+from skcrf_sdca.text._corpora import ALIASES, FORMATS, guessed_format, options_of
+from skcrf_sdca.text._files import text_encoding
 from skcrf_sdca.text._label_columns import columns_of
+from skcrf_sdca.text._offsets import TOKEN
+from skcrf_sdca.text._values import WORD
 
-from ._streams import standard_input
+from ._formats import ColumnsFormat, ConlluFormat, CorpusFormat, Lines, TextFormat
+from ._streams import STANDARD_INPUT
 
-_STANDARD_INPUT = "-"
 FILE_HELP = "text, also compressed by gzip, bzip2 or xz; - is the standard input"
 _UTF_8 = "utf-8-sig"
-_COMPRESSED = re.compile(r"\.(gz|bz2|xz)$")
-
-
-class Sentence(NamedTuple):
-    """The tokens of a sentence, its labels if asked for, and its source in the file."""
-
-    tokens: list[tuple[str, ...]]
-    labels: list[str] | None
-    source: Any
-
-
-class ColumnsFormat:
-    """Files of columns: those of the tokens, any others, and the label.
-
-    Parameters
-    ----------
-    columns : list of str, default=None
-        The names of the first columns. One of them may be "label": then this column is
-        the label, which files to be tagged may lack; without it the last column is. By
-        default there are names for all columns but the last of the first line.
-    number : int, default=None
-        The column of the label, counted from 1, if `columns` does not name it.
-    whole : bool, default=False
-        Whether a file with labels has no columns without a name.
-    known : set of str, default=None
-        The labels of a model. Where a file without labels has columns that the model
-        does not read, and the last has none of these, there is a warning.
-    """
-
-    label = "label"
-    label_columns = (label,)
-
-    def __init__(
-        self,
-        columns: Sequence[str] | None = None,
-        comment: str | None = None,
-        encoding: str = _UTF_8,
-        *,
-        number: int | None = None,
-        whole: bool = False,
-        known: Collection[str] | None = None,
-    ) -> None:
-        self.columns = None if columns is None else self._layout(columns, number)
-        self._number, self._whole, self._known = number, whole, known
-        self._comment = comment
-        self._encoding = encoding
-        # Which column was the label, and of how many.
-        self.labels_at = ""
-
-    def _layout(self, columns, number):
-        """Return the names of columns with the label at its place, if it has one."""
-        columns = [f"_{k}" if n == "_" else n for k, n in enumerate(columns, start=1)]
-        if number is not None:
-            columns.insert(number - 1, self.label)
-        return columns
-
-    @property
-    def read_columns(self):
-        """The names of the columns that tokens have, but for those without a name."""
-        return [n for n in self.columns if n != self.label and n[:1] != "_"]
-
-    def sentences(self, name, *, labelled):
-        """Yield the sentences of a file."""
-        is_first = True
-        for numbers, lines, rows in self.rows(name):
-            line = place(file_of(name), numbers[0])
-            read, label = self._places(line, len(rows[0]), labelled)
-            # Equal strings are stored once, and not longer than they are used.
-            rows = [tuple(map(sys.intern, row)) for row in rows]
-            if is_first and not labelled:
-                self._warn_of_others(line, rows)
-            is_first = False
-            tokens = [tuple(row[k] if k >= 0 else "" for k in read) for row in rows]
-            labels = [row[label] for row in rows] if labelled else None
-            yield Sentence(tokens, labels, lines)
-
-    def _places(self, line, width, labelled):
-        """Return where the columns of tokens are, -1 for the label, and the label."""
-        if self.columns is None:
-            self.columns = self._layout(default_columns(width - 1), self._number)
-        n, has_place = len(self.columns), self.label in self.columns
-        at = self.columns.index(self.label) if has_place else width - 1
-        wanted = [*self.columns, *[self.label] * (labelled and not has_place)]
-        if has_place and not labelled and width == n - 1:
-            return [k - (k > at) if k != at else -1 for k in range(n)], None
-        if width < len(wanted):
-            raise ValueError(
-                f"{line}: {counted(width, 'column')}, but at least {len(wanted)} are "
-                f"needed: {', '.join(wanted)}."
-            )
-        if labelled and self._whole and width > len(wanted):
-            raise ValueError(
-                f"{line}: {counted(width, 'column')}, but --columns names "
-                f"{len(self.columns)}, {', '.join(self.columns)}: name each column of "
-                "the file, the label 'label', and those not to read '_'."
-            )
-        self.labels_at = f"column {at + 1} of {width}" if has_place else ""
-        return [k if not has_place or k != at else -1 for k in range(n)], at
-
-    def _warn_of_others(self, line, rows):
-        """Warn of columns that are not read, and have no label at the end."""
-        width, n = len(rows[0]), len(self.columns)
-        if width > n and self._known is not None and self.label not in self.columns:
-            other = rows[0][-1]
-            if not any(row[-1] in self._known for row in rows):
-                warnings.warn(
-                    f"{line}: {counted(width, 'column')}, of which the model reads "
-                    f"{n}, {', '.join(self.columns)}; the last, {other!r:.40}, is no "
-                    "label. If a line is a sentence, give --format text.",
-                    stacklevel=2,
-                )
-
-    def rows(self, name):
-        """Yield the numbers of the lines, the lines and their columns of sentences."""
-        file, width = file_of(name), None
-        text = without_comments(numbered_lines(file, self._encoding), self._comment)
-        for numbers, lines, rows in iter_rows(text, None):
-            width = width or len(rows[0])
-            for number, row in zip(numbers, rows, strict=True):
-                if len(row) != width:
-                    found = counted(len(row), "column")
-                    raise ValueError(
-                        f"{place(file, number)}: {found}, but the lines before it "
-                        f"have {width}. If it is a comment, say with --comment how "
-                        "comments begin; if each line is a sentence, tag it with "
-                        "--format text."
-                    )
-            yield numbers, lines, rows
-
-    def text(self, sentence, *columns):
-        """Return the lines of a sentence with further columns."""
-        parts = []
-        for line, *fields in zip(sentence.source, *columns, strict=True):
-            if "\t" in line:
-                parts.append("\t".join([line, *fields]))
-            else:
-                parts.append(" ".join([line.rstrip(" "), *fields]))
-        return "\n".join([*parts, "", ""])
-
-    def located(self, sentence, spans):
-        """Return spans as they are: their bounds are tokens."""
-        return spans
-
-
-class TextFormat:
-    """Text to be tagged, with a sentence on each line."""
-
-    def __init__(self, pattern: str, encoding: str = _UTF_8) -> None:
-        self._pattern = pattern
-        self._encoding = encoding
-
-    def sentences(self, name, *, labelled):
-        """Yield the sentences of a file; lines without a token are none."""
-        for _, line in numbered_lines(file_of(name), self._encoding):
-            tokens, offsets = tokenize(line, self._pattern)
-            if tokens:
-                tokens = [(sys.intern(token),) for token in tokens]
-                yield Sentence(tokens, None, (line, offsets))
-
-    def text(self, sentence, *columns):
-        """Return lines with the tokens of a sentence and further columns."""
-        words = (word for (word,) in sentence.tokens)
-        rows = zip(words, *columns, strict=True)
-        return "".join(f"{' '.join(row)}\n" for row in rows) + "\n"
-
-    def located(self, sentence, spans):
-        """Return spans by the characters of their line, with their text there."""
-        line, offsets = sentence.source
-        found = char_spans(spans, offsets)
-        return [(kind, b, e, p, line[b:e]) for kind, b, e, p, _ in found]
-
-
-class ConlluFormat:
-    """Treebanks in CoNLL-U, one of whose columns is the label, or some joined."""
-
-    labels_at = ""
-
-    def __init__(
-        self,
-        columns: Sequence[str] | None = None,
-        label: str = "upos",
-        encoding: str = _UTF_8,
-    ) -> None:
-        self.columns = columns or ["word"]
-        self.label = label
-        self._encoding = encoding
-        self.label_columns = checked_label(label, "there is no")
-        check_known(self.columns, "there is no")
-
-    def sentences(self, name, *, labelled):
-        """Yield the sentences of a file."""
-        for k, sentence in enumerate(iter_sentences(file_of(name), self._encoding)):
-            words = sentence.words
-            tokens = [tuple(word[column] for column in self.columns) for word in words]
-            labels = labels_of(words, self.label_columns, k) if labelled else None
-            yield Sentence(tokens, labels, sentence)
-
-    @property
-    def read_columns(self):
-        """The names of the columns that tokens have."""
-        return self.columns
-
-    def located(self, sentence, spans):
-        """Return spans as they are: their bounds are tokens."""
-        return spans
-
-    def text(self, sentence, labels):
-        """Return the lines of a sentence with other labels."""
-        file = io.StringIO()
-        write_conllu(file, [sentence.source], [labels], label=self.label)
-        return file.getvalue()
+# Regular expressions of tokens, by the names of --tokens.
+PATTERNS = {"blanks": r"\S+", "words": TOKEN}
+# Formats of tokens with features of their own, and of data in memory.
+_NOT_OF_FILES = {"attributes", "mallet", "crfsuite", "records", "huggingface"}
+# The readers of the formats that are written as they were read.
+_KEPT = {FORMATS[name].read for name in ("columns", "conllu")}
+FORMAT_NAMES = [name for name in [*FORMATS, *ALIASES] if name not in _NOT_OF_FILES]
 
 
 def add_files(parser):
@@ -255,18 +42,64 @@ def add_files(parser):
     parser.add_argument(
         "files",
         nargs="*",
-        default=[_STANDARD_INPUT],
+        default=[STANDARD_INPUT],
         metavar="FILE",
         help=f"{FILE_HELP}, the default",
     )
 
 
-def add_reading_options(parser):
-    """Add the options on how files are read."""
+def add_reading_options(parser, *further):
+    """Add the options on how files are read; `further` are names of formats."""
+    parser.add_argument(
+        "--format",
+        choices=[*further, *FORMAT_NAMES],
+        metavar="NAME",
+        help="format of the files, such as columns, conllu, csv, json, doccano, brat "
+        "or another of read_corpus (default: the one that their names tell, such as "
+        ".conllu, .csv or .jsonl, else columns)",
+    )
+    parser.add_argument(
+        "--option",
+        type=_option,
+        action="append",
+        default=[],
+        dest="format_options",
+        metavar="NAME=VALUE",
+        help="an option of the format, such as sentence=sent_id for a table; may be "
+        "repeated",
+    )
+    parser.add_argument(
+        "--tokens",
+        metavar="PATTERN",
+        help="what tokens of texts are: 'blanks' separate them (the default of "
+        "--format text), 'words' and single other characters are tokens (the default "
+        "of other formats), or a regular expression that finds tokens",
+    )
+    parser.add_argument(
+        "--label-form",
+        metavar="FORM",
+        help="form of the labels in files, such as B_PER, PER-B or auto: they become "
+        "such as B-PER",
+    )
+    _add_line_options(parser)
+
+
+def _add_line_options(parser):
+    """Add the options on the lines of files of columns, and the encoding."""
     parser.add_argument(
         "--comment",
         metavar="TEXT",
         help="how comments begin in files of columns (default: there are none)",
+    )
+    parser.add_argument(
+        "--delimiter",
+        metavar="TEXT",
+        help="what separates columns (default: tabs, or else blanks)",
+    )
+    parser.add_argument(
+        "--header",
+        action="store_true",
+        help="the first line of a file of columns has the names of the columns",
     )
     parser.add_argument(
         "--encoding",
@@ -275,6 +108,13 @@ def add_reading_options(parser):
         metavar="NAME",
         help="encoding of the text (default: utf-8)",
     )
+
+
+def _option(text):
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not NAME=VALUE.")
+    return name, value
 
 
 def add_model_option(parser, *, required):
@@ -295,12 +135,20 @@ def _encoding(name):
         raise argparse.ArgumentTypeError(error.args[0]) from error
 
 
-def file_of(name):
-    """Return what the readers take: a path, or the standard input."""
-    return standard_input() if name == _STANDARD_INPUT else name
+def lines_of(options):
+    """Return how the options say that lines of columns are read."""
+    return Lines(options.comment, options.encoding, options.delimiter, options.header)
 
 
-def labelled_sentences(source, names):
+def format_name(options, first):
+    """Return the name of the format that the options say, or the name of a file."""
+    name = options.format
+    if name is None:
+        return "columns" if first == STANDARD_INPUT else guessed_format(first)
+    return ALIASES.get(name, name)
+
+
+def labelled_sentences(source, names, options):
     """Return the tokens and the labels of all sentences of files in a format."""
     X, y = [], []
     for name in names:
@@ -308,7 +156,10 @@ def labelled_sentences(source, names):
             X.append(sentence.tokens)
             y.append(sentence.labels)
     check_any(y, names)
-    return X, y
+    form = (
+        options.label_form or FORMATS[format_name(options, options.files[0])].label_form
+    )
+    return X, y if form is None else unify_labels(y, form)
 
 
 def check_any(y, names):
@@ -322,12 +173,6 @@ def batches(iterable, size):
     iterator = iter(iterable)
     while batch := list(islice(iterator, min(size, sys.maxsize))):
         yield batch
-
-
-def format_of_name(name):
-    """Return the name of the format that the name of a file tells."""
-    is_conllu = _COMPRESSED.sub("", name).endswith(".conllu")
-    return "conllu" if is_conllu else "columns"
 
 
 def load_tagger(path):
@@ -348,11 +193,58 @@ def label_texts(tagger, y):
     return [list(map(str, labels)) for labels in named_lists(tagger, y)]
 
 
-def format_of(tagger, options):
-    """Return the format that a tagger reads."""
+def source_of(tagger, options, first):
+    """Return the format of the files that a tagger reads, of which one is the first."""
     columns, label = list(tagger[0].columns), tagger.steps[-1][0]
+    if options.format == "text":
+        return _text_format(columns, options)
+    name = format_name(options, first)
+    if not keeps_lines(name, options):
+        return corpus_format(name, columns, options)
     if set(columns_of(label)) <= set(COLUMNS):
         return ConlluFormat(columns, label, options.encoding)
     classes = tagger[-1].classes_.tolist()
     known = set(label_texts(tagger, [classes])[0])
-    return ColumnsFormat(columns, options.comment, options.encoding, known=known)
+    return ColumnsFormat(columns, lines_of(options), known=known)
+
+
+def keeps_lines(name, options):
+    """Return whether a format is written as it was read: columns or CoNLL-U."""
+    if FORMATS[name].read not in _KEPT:
+        return False
+    if options.format_options:
+        options.usage_error(f"--option: the format {name} has none.")
+    return True
+
+
+def corpus_format(name, columns, options, label=None):
+    """Return a format of `read_corpus` with the options that the command has for it."""
+    given = {
+        "tokens": _pattern(options),
+        "delimiter": options.delimiter,
+        "comment": options.comment,
+        "label": label,
+    }
+    own = {option: value for option, value in given.items() if value is not None}
+    own = {option: own[option] for option in own if option in options_of(name)}
+    own |= dict(options.format_options)
+    return CorpusFormat(name, columns, own, options.encoding)
+
+
+def _text_format(columns, options):
+    if columns != [WORD]:
+        raise ValueError(
+            f"--format text: the model needs the columns {', '.join(columns)} of each "
+            "token, and text has words alone."
+        )
+    return TextFormat(_pattern(options) or PATTERNS["blanks"], options.encoding)
+
+
+def _pattern(options):
+    """Return the regular expression of --tokens, or None."""
+    pattern = options.tokens and PATTERNS.get(options.tokens, options.tokens)
+    try:
+        re.compile(pattern or "")
+    except re.error as error:
+        options.usage_error(f"--tokens: no regular expression: {error}.")
+    return pattern

@@ -9,6 +9,7 @@ import errno
 import os
 import sys
 
+STANDARD_INPUT = "-"
 _INPUT, _OUTPUT = "standard input", "standard output"
 
 
@@ -17,6 +18,11 @@ def standard_input():
     if sys.stdin is None:
         raise _closed(_INPUT)
     return getattr(sys.stdin, "buffer", sys.stdin)
+
+
+def file_of(name):
+    """Return what the readers take: a path, or the standard input."""
+    return standard_input() if name == STANDARD_INPUT else name
 
 
 def encode_output(encoding):

@@ -1,26 +1,18 @@
 """`skcrf-sdca tag` labels text, which it reads and writes sentence by sentence."""
 
-import re
-
-from skcrf_sdca.text._offsets import TOKEN
-from skcrf_sdca.text._values import WORD
-
+from ._formats import ConlluFormat
 from ._inputs import (
-    ConlluFormat,
-    TextFormat,
     add_files,
     add_model_option,
     add_reading_options,
     batches,
-    format_of,
     label_texts,
     load_tagger,
+    source_of,
 )
 from ._schemes import scheme_of_readable
 from ._streams import encode_output, write
 
-# Regular expressions of tokens, by the names of --tokens.
-PATTERNS = {"blanks": r"\S+", "words": TOKEN}
 HELP = "label the sentences of files or of the standard input"
 
 
@@ -28,19 +20,7 @@ def add_options(parser):
     """Add the options of `tag`."""
     add_model_option(parser, required=True)
     add_files(parser)
-    add_reading_options(parser)
-    parser.add_argument(
-        "--format",
-        choices=["text"],
-        help="text: a line is a sentence (default: the format of the training)",
-    )
-    parser.add_argument(
-        "--tokens",
-        default="blanks",
-        metavar="PATTERN",
-        help="with --format text: 'blanks' separate tokens (the default), 'words' and "
-        "single other characters are tokens, or a regular expression that finds tokens",
-    )
+    add_reading_options(parser, "text")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--proba",
@@ -52,7 +32,7 @@ def add_options(parser):
         action="store_true",
         help="write a line for each span instead: number of the sentence, type, begin, "
         "end, probability and text, separated by tabs; numbers count from 0; begin and "
-        "end are tokens, and with --format text characters",
+        "end are tokens, and of texts characters",
     )
     parser.add_argument(
         "--batch",
@@ -69,7 +49,7 @@ def run(options):
     if options.batch < 1:
         options.usage_error("--batch must be at least 1.")
     tagger = load_tagger(options.model)
-    source = _source(tagger, options)
+    source = source_of(tagger, options, options.files[0])
     if options.proba and isinstance(source, ConlluFormat):
         options.usage_error("--proba: CoNLL-U has no column for probabilities.")
     answer = _spans if options.spans else _with_proba if options.proba else _labelled
@@ -83,24 +63,6 @@ def run(options):
             X = [sentence.tokens for sentence in batch]
             write(answer(tagger, source, batch, X, n_written))
             n_written += len(batch)
-
-
-def _source(tagger, options):
-    """Return the format of the files."""
-    if options.format is None:
-        return format_of(tagger, options)
-    columns = tagger[0].columns
-    if list(columns) != [WORD]:
-        raise ValueError(
-            f"--format text: the model needs the columns {', '.join(columns)} of each "
-            "token, and text has words alone."
-        )
-    pattern = PATTERNS.get(options.tokens, options.tokens)
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        options.usage_error(f"--tokens: no regular expression: {error}.")
-    return TextFormat(pattern, options.encoding)
 
 
 def _check_has_probabilities(crf):
@@ -143,4 +105,5 @@ def _spans(tagger, source, batch, X, first):
     found = tagger.predict_spans(X, scheme=scheme, tokens=words)
     for i, (sentence, spans) in enumerate(zip(batch, found, strict=True), start=first):
         for span_type, begin, end, proba, text in source.located(sentence, spans):
-            yield f"{i}\t{span_type}\t{begin}\t{end}\t{proba:.4f}\t{text}\n"
+            where = f"{source.number(sentence, i)}\t{span_type}\t{begin}\t{end}"
+            yield f"{where}\t{proba:.4f}\t{text}\n"

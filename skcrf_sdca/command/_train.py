@@ -20,13 +20,15 @@ from skcrf_sdca.structures.chain.label_parts import BY_NAME
 from skcrf_sdca.text import LabelPairs
 
 from ._evaluate import add_scheme_option, report
+from ._formats import ColumnsFormat, ConlluFormat
 from ._inputs import (
     FILE_HELP,
-    ColumnsFormat,
-    ConlluFormat,
     add_reading_options,
-    format_of_name,
+    corpus_format,
+    format_name,
+    keeps_lines,
     labelled_sentences,
+    lines_of,
 )
 from ._schemes import almost, differences, scheme_of_valid
 from ._search import best_penalty, divided
@@ -57,12 +59,6 @@ def add_options(parser):
 
 
 def _add_text_options(group):
-    group.add_argument(
-        "--format",
-        choices=["columns", "conllu"],
-        help="format of the files (default: conllu if their name ends in .conllu, "
-        "before .gz, .bz2 or .xz, else columns)",
-    )
     add_columns_option(group)
     group.add_argument(
         "--label",
@@ -178,7 +174,7 @@ def run(options):
     if source.columns is not None:
         # Before the files are read, which may take long.
         _features(source, options)
-    X, y = labelled_sentences(source, options.files)
+    X, y = labelled_sentences(source, options.files, options)
     dev = _dev_sentences(source, options)
     scheme, y, remark = _scheme(y, options)
     tagger = _tagger(source, options, len(X), scheme)
@@ -219,7 +215,7 @@ def _dev_sentences(source, options):
         return None
     # The standard output, for the report, may be closed.
     write([])
-    return labelled_sentences(source, [options.dev])
+    return labelled_sentences(source, [options.dev], options)
 
 
 def _tagger(source, options, n_sequences, scheme):
@@ -316,16 +312,26 @@ def _check_has_features(crf, options):
 
 def _source(options):
     """Return the format of the files."""
-    name = options.format or format_of_name(options.files[0])
-    if name == "conllu":
-        label = "upos" if options.label is None else options.label
-        source = ConlluFormat(options.columns, label, options.encoding)
-        for name in source.label_columns:
-            if name in source.columns:
-                options.usage_error(
-                    f"{name!r} is the label, and among --columns: choose one of both."
-                )
-        return source
+    name = format_name(options, options.files[0])
+    if not keeps_lines(name, options):
+        return corpus_format(name, options.columns, options, options.label)
+    return _treebank(options) if name == "conllu" else _columns(options)
+
+
+def _treebank(options):
+    """Return the format of treebanks in CoNLL-U."""
+    label = "upos" if options.label is None else options.label
+    source = ConlluFormat(options.columns, label, options.encoding)
+    for name in source.label_columns:
+        if name in source.columns:
+            options.usage_error(
+                f"{name!r} is the label, and among --columns: choose one of both."
+            )
+    return source
+
+
+def _columns(options):
+    """Return the format of files of columns."""
     columns, number = options.columns, None
     if options.label is not None and options.label.isdecimal():
         number = max(int(options.label), 1)
@@ -339,9 +345,7 @@ def _source(options):
             ColumnsFormat.label if name == options.label else name for name in columns
         ]
     has_names = columns is not None
-    return ColumnsFormat(
-        columns, options.comment, options.encoding, number=number, whole=has_names
-    )
+    return ColumnsFormat(columns, lines_of(options), number=number, whole=has_names)
 
 
 def _scheme(y, options):

@@ -3,7 +3,7 @@
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from skcrf_sdca._utils.messages import alternatives
@@ -17,7 +17,7 @@ from ._files import Reading, is_path, is_source
 from ._label_forms import unify_labels
 from ._marked_up import read_brackets, read_markup, read_slash
 from ._passages import Read
-from ._records import read_records
+from ._records import named, read_records
 from ._standoff import read_brat, read_pubtator
 from ._tables import read_table
 
@@ -77,6 +77,7 @@ def read_corpus(
     *,
     labelled: bool = True,
     label_form: str | None = None,
+    label_names: Sequence[str] | None = None,
     return_sources: bool = False,
     encoding: str = "utf-8-sig",
     **options: Any,
@@ -98,6 +99,8 @@ def read_corpus(
         Write labels such as "B_PER" or "PER-B" as "B-PER", as :func:`unify_labels`
         does: the name of a form, or "auto". By default labels are as in the file, but
         for the format "grobid".
+    label_names : sequence of str, default=None
+        The names of labels that are numbers. Data sets of Hugging Face have them.
     return_sources : bool, default=False
         Whether to return the texts and the offsets of the tokens too.
     encoding : str, default="utf-8-sig"
@@ -155,8 +158,8 @@ def read_corpus(
                    its sentence; or a row has a sentence             label, columns,
                                                                      delimiter
     json           JSON, on one line each or all in one, with tokens tokens, scheme,
-                   and labels, or a text and spans: doccano,         label, columns,
-                   Prodigy, Label Studio, spaCy                      label_names
+                   and labels, or a text and spans: doccano,         label, columns
+                   Prodigy, Label Studio, spaCy
     records        the same in memory: rows of Hugging Face,         the same
                    documents of spaCy, pairs (text, spans)
     brat           texts, each with a file ``.ann``                  tokens, scheme
@@ -178,8 +181,6 @@ def read_corpus(
       others. `sentence` may be a list of names; an empty cell is as the one above. In
       "attributes" the label is "first" or "last". In "json", `columns` are fields with
       a value for each token, and a record without tokens has a text.
-    * label_names: the names of labels that are numbers. Rows of Hugging Face data sets
-      have them.
     * tokens: a regular expression that finds the tokens of a text, as in `tokenize`;
       texts end their sequences at line breaks.
     * scheme: the tagging scheme in which spans are written, by default "BIO".
@@ -204,7 +205,7 @@ def read_corpus(
     found = list(iter_corpus(source, format, reading, options))
     parts: list[Any] = [[sequence.tokens for sequence in found]]
     if labelled:
-        y: Any = [sequence.labels for sequence in found]
+        y: Any = [named(sequence.labels, label_names) for sequence in found]
         form = label_form or format_of(source, format).label_form
         parts.append(y if form is None or not y else unify_labels(y, form))
     if return_sources:
@@ -217,13 +218,22 @@ def iter_corpus(
 ) -> Iterator[Read]:
     """Return an iterator over the sequences, which reads a file as they are taken."""
     own = format_of(source, format)
-    known = [*inspect.signature(own.read).parameters][2:]
+    known = _options(own)
     for name in options:
         if name not in known:
             raise TypeError(
                 f"format {format!r} has no option {name!r}{alternatives(name, known)}."
             )
     return own.read(source, reading, **{**own.options, **options})
+
+
+def options_of(name: str) -> list[str]:
+    """Return the names of the options of a format."""
+    return _options(FORMATS[name])
+
+
+def _options(own):
+    return [*inspect.signature(own.read).parameters][2:]
 
 
 def format_of(source: Any, name: str | None) -> Format:

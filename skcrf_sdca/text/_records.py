@@ -31,13 +31,11 @@ def read_records(
     *,
     label: str | None = None,
     columns: Iterable[str] = (),
-    label_names: Iterable[str] | None = None,
     tokens: str | None = None,
     scheme: SpanScheme = "BIO",
 ) -> Iterator[Read]:
     """Yield the sequences of records; `read_corpus` describes the options."""
-    passages, columns = Passages(tokens, scheme), list(columns)
-    names = None if label_names is None else list(label_names)
+    passages, columns = Passages(tokens, scheme), [c for c in columns if c != "word"]
     k = 0
     for where, nested in _placed(source, reading.encoding):
         try:
@@ -45,7 +43,7 @@ def read_records(
                 words = _words(record)
                 tags = _tags(record, words, label) if reading.labelled else None
                 if words is not None and (tags or not reading.labelled):
-                    labels = tags and _named(tags, names, source)
+                    labels = tags and _named(tags[0], tags[1], source)
                     yield _of_tokens(record, words, labels, columns, k)
                 else:
                     yield from passages.of(_document(record, words, reading, k))
@@ -248,13 +246,15 @@ def _tags(record, words, label):
     return None
 
 
-def _named(found, names, source):
-    """Return labels, with names in place of their numbers if there are some."""
-    tags, field = found
-    if names is None and field is not None:
-        feature = (getattr(source, "features", None) or {}).get(field)
-        names = getattr(getattr(feature, "feature", feature), "names", None)
-    labels = [None if tag == _NO_LABEL else tag for tag in tags]
+def _named(tags, field, source):
+    """Return labels, by the names that a data set has for the numbers in a field."""
+    feature = (getattr(source, "features", None) or {}).get(field)
+    names = getattr(getattr(feature, "feature", feature), "names", None)
+    return named([None if tag == _NO_LABEL else tag for tag in tags], names)
+
+
+def named(labels, names):
+    """Return labels with names in place of their numbers; None is no names."""
     if names is None:
         return labels
     return [names[x] if isinstance(x, int) else x for x in labels]

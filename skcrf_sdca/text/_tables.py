@@ -35,7 +35,6 @@ def read_table(
     label: str | None = None,
     columns: Iterable[str] | None = None,
     delimiter: str | None = None,
-    **of_records: Any,
 ) -> Iterator[Read]:
     """Yield the sequences of a table; `read_corpus` describes the options."""
     table = (
@@ -48,15 +47,15 @@ def read_table(
             {name: _parsed(x) for name, x in zip(table.names, row, strict=True)}
             for row in table.rows
         ]
-        options = {"label": label, "columns": columns or (), **of_records}
-        yield from read_records(rows, reading, **options)
+        yield from read_records(rows, reading, label=label, columns=columns or ())
         return
     keys = _sentence_names(table, sentence, word, own_label)
     if columns is None:
         # An index that pandas wrote has no name.
         others = {word, own_label, *keys, "", "Unnamed: 0"}
         columns = [name for name in table.names if name not in others]
-    columns = list(columns)
+    else:
+        columns = [_other(table, name) for name in columns if name != "word"]
     for k, rows in enumerate(_sentences(table, keys)):
         yield _sequence(rows, word, own_label, columns, k)
 
@@ -119,6 +118,12 @@ def _name(table, given, role, *others):
         names = ", ".join(map(str, table.names))
         raise ValueError(f"no column for {role}= among {names}: name it.")
     return found[0]
+
+
+def _other(table, name):
+    """Return the name of a column of the table, also in small letters."""
+    same = [own for own in table.names if plain_name(own) == plain_name(name)]
+    return _name(table, name if name in table.names else (same or [name])[0], "columns")
 
 
 def _sentence_names(table, given, *others):

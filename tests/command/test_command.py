@@ -28,7 +28,7 @@ from skcrf_sdca import (
 )
 from skcrf_sdca._utils.typing import SolverName
 from skcrf_sdca.command import main
-from skcrf_sdca.command._inputs import ColumnsFormat
+from skcrf_sdca.command._formats import ColumnsFormat
 from skcrf_sdca.command._template_files import default_templates, read_templates
 from skcrf_sdca.text import (
     Apply,

@@ -466,19 +466,28 @@ def test_spans_of_records_with_tokens_alone_count_tokens():
 def test_numbers_of_labels_have_names():
     row = {"tokens": ["a", "b", "c"], "ner_tags": [0, 1, -100]}
     assert read_corpus([row]) == ([[{"word": w} for w in "abc"]], [[0, 1, None]])
-    _, y = read_corpus([row], label_names=["O", "B-X"])
+    names = ["O", "B-X"]
+    _, y = read_corpus([row], label_names=names)
     assert y == [["O", "B-X", None]]
+    long = {"sentence": [0, 0], "word": ["a", "b"], "label": [1, 0]}
+    assert read_corpus(long, "table", label_names=names)[1] == [["B-X", "O"]]
 
 
 def test_fields_and_columns_may_be_chosen():
     row = {"words": ["a", "b"], "pos_tags": ["D", "N"], "ner": ["O", "O"], "x": [1, 2]}
-    X, y = read_corpus([row], label="pos_tags", columns=["x"])
+    X, y = read_corpus([row], label="pos_tags", columns=["word", "x"])
     assert X == [[{"word": "a", "x": "1"}, {"word": "b", "x": "2"}]]
     assert y == [["D", "N"]]
     table = {"s": [1, 1, 2], "form": list("abc"), "y": list("OXO"), "z": [1, 2, None]}
     X, y = read_corpus(table, "table", sentence="s", label="y", columns=["z"])
     assert X[1] == [{"word": "c", "z": ""}]
     assert y == [["O", "X"], ["O"]]
+    X, _ = read_corpus(
+        {"Word": ["a"], "POS": ["D"], "tag": ["O"]}, "table", columns=["word", "pos"]
+    )
+    assert X == [[{"word": "a", "pos": "D"}]]
+    with pytest.raises(ValueError, match="no column for columns= among s, form, y, z"):
+        read_corpus(table, "table", sentence="s", label="y", columns=["pos"])
     assert read_corpus(table, "table", sentence="s", label="y", labelled=False)[1] == [
         {"word": "c", "y": "O", "z": ""}
     ]

@@ -1,0 +1,129 @@
+"""The command reads the formats of read_corpus."""
+
+import json
+
+import pytest
+
+from skcrf_sdca import load_model
+from skcrf_sdca.command import main
+from skcrf_sdca.command._inputs import FORMAT_NAMES
+from skcrf_sdca.text._corpora import ALIASES, FORMATS
+
+TEXTS = {
+    "Anna Meier lives in Basel.": [(0, 10, "PER"), (20, 25, "LOC")],
+    "The Rhine flows": [(4, 9, "LOC")],
+    "Peter left Bern": [(0, 5, "PER"), (11, 15, "LOC")],
+}
+DOCCANO = "".join(
+    json.dumps({"text": text, "label": spans}) + "\n" for text, spans in TEXTS.items()
+)
+KAGGLE = """\
+Sentence #,Word,POS,Tag
+Sentence: 1,Anna,NNP,B-PER
+,ran,VBD,O
+Sentence: 2,Bern,NNP,B-LOC
+,flows,VBZ,O
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Return a function that runs the command in a folder, without an error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        status = main([*map(str, arguments)])
+        out, err = capsys.readouterr()
+        assert status == 0, err
+        return out
+
+    return run
+
+
+def test_a_model_of_texts_with_spans(run, tmp_path):
+    (tmp_path / "all.jsonl").write_text(DOCCANO)
+    run("train", "all.jsonl", "-o", "m", "-q")
+    assert load_model(tmp_path / "m")[0].columns == ["word"]
+    assert "FB1: 100.00" in run("eval", "-m", "m", "all.jsonl")
+    (tmp_path / "new.jsonl").write_text('{"id": 7, "text": "Anna\\nBern flows"}')
+    found = run("tag", "-m", "m", "new.jsonl", "--spans").splitlines()
+    assert [line.split("\t")[:4] for line in found] == [
+        ["0", "PER", "0", "4"],
+        ["0", "LOC", "5", "9"],
+    ]
+    out = run("tag", "-m", "m", "new.jsonl")
+    assert out == "Anna\tB-PER\n\nBern\tB-LOC\nflows\tO\n\n"
+    assert "Anna" in run("explain", "-m", "m", "new.jsonl", "--token", "0")
+
+
+def test_names_of_programs_and_options_of_formats(run, tmp_path):
+    (tmp_path / "x").write_text("Anna_B-PER ran_O\n\nBern_B-LOC flows_O\n")
+    run("train", "x", "-q", "-o", "m", "--format", "brown", "--option", "separator=_")
+    (tmp_path / "a.txt").write_text("Bern flows")
+    out = run("tag", "-m", "m", "--format", "standoff", "--spans", "a.txt")
+    assert out.split("\t")[:4] == ["a", "LOC", "0", "4"]
+
+
+def test_columns_of_a_table_are_features(run, tmp_path):
+    (tmp_path / "ner.csv").write_text(KAGGLE)
+    run("train", "ner.csv", "-o", "m", "-q")
+    assert load_model(tmp_path / "m")[0].columns == ["word", "pos"]
+    run("train", "ner.csv", "-o", "m", "-q", "--label", "POS", "--columns", "word")
+    tagger = load_model(tmp_path / "m")
+    assert tagger[0].columns == ["word"]
+    assert tagger[-1].classes_.tolist() == ["NNP", "VBD", "VBZ"]
+
+
+def test_headers_and_delimiters_of_columns(run, tmp_path):
+    text = "ner|token|x\nB-PER|Anna|1\nO|ran off|2\n\nB-LOC|Bern|1\nO|flows|2\n"
+    (tmp_path / "train").write_text(text)
+    run("train", "train", "-o", "m", "-q", "--header", "--delimiter", "|")
+    tagger = load_model(tmp_path / "m")
+    assert tagger[0].columns == ["label", "word", "x"]
+    (tmp_path / "new").write_text("token|x\nBern|1\n")
+    out = run("tag", "-m", "m", "--header", "--delimiter", "|", "new")
+    assert out == "Bern|1 B-LOC\n\n"
+
+
+def test_forms_of_labels_become_the_usual_one(run, tmp_path):
+    (tmp_path / "train").write_text("Anna PER_B\nran O\n\nBern LOC_B\nran OUT\n")
+    run("train", "train", "-o", "m", "-q", "--label-form", "PER_B")
+    assert load_model(tmp_path / "m")[-1].classes_.tolist() == ["B-LOC", "B-PER", "O"]
+    assert "FB1" in run("eval", "-m", "m", "train", "--label-form", "auto")
+    (tmp_path / "grobid").write_text("A x I-<t>\nB x <t>\nC x <other>\n")
+    run("train", "grobid", "-o", "m", "-q", "--format", "grobid")
+    assert load_model(tmp_path / "m")[-1].classes_.tolist() == ["B-t", "I-t", "O"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "x", "--option", "a"], "'a' is not NAME=VALUE"),
+        (["train", "x", "--option", "a=b"], "--option: the format columns has none"),
+        (["train", "x", "--format", "mallet"], "invalid choice"),
+        (["train", "x.jsonl", "--tokens", "("], "--tokens: no regular expression"),
+    ],
+)
+def test_wrong_options_are_told(arguments, message, capsys):
+    with pytest.raises(SystemExit):
+        main([*arguments, "-o", "m"])
+    assert message in capsys.readouterr().err
+
+
+def test_a_lack_of_columns_and_labels_is_told(run, tmp_path, capsys):
+    (tmp_path / "ner.csv").write_text(KAGGLE)
+    run("train", "ner.csv", "-o", "m", "-q")
+    (tmp_path / "x.jsonl").write_text(DOCCANO)
+    assert main(["tag", "-m", "m", "x.jsonl"]) == 1
+    message = (
+        "the model needs the columns word, pos, but tokens of the format json have"
+    )
+    assert message in capsys.readouterr().err
+    (tmp_path / "ner.csv").write_text(KAGGLE.replace("ran,VBD,O", "ran,VBD,"))
+    assert main(["train", "ner.csv", "-o", "m"]) == 1
+    assert "ner.csv: sentence 0: token 1 has no label" in capsys.readouterr().err
+
+
+def test_the_command_has_all_formats_of_files():
+    others = {*FORMATS, *ALIASES} - set(FORMAT_NAMES)
+    assert others == {"attributes", "mallet", "crfsuite", "records", "huggingface"}
