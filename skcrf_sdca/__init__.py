@@ -32,6 +32,7 @@ from skcrf_sdca._version import __version__
 
 if TYPE_CHECKING:
     from skcrf_sdca.data.packed import PackedSequences
+    from skcrf_sdca.estimators.active_learning import select_uncertain
     from skcrf_sdca.estimators.alpha_path import alpha_path
     from skcrf_sdca.estimators.calibration import CalibratedSpans, span_outcomes
     from skcrf_sdca.estimators.callbacks import DualityGapMonitor
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from skcrf_sdca.estimators.online import PassiveAggressiveCRF
     from skcrf_sdca.estimators.segments import SegmentCRF
     from skcrf_sdca.estimators.sgd import SGDCRF
+    from skcrf_sdca.estimators.span_errors import SpanError, span_errors
     from skcrf_sdca.estimators.stratification import StratifiedSequenceKFold
     from skcrf_sdca.estimators.tagger import Tagger, make_tagger
     from skcrf_sdca.estimators.thresholds import TunedSpans
@@ -71,6 +73,7 @@ __all__ = [
     "SequenceUnion",
     "SequenceVectorizer",
     "SequenceVoting",
+    "SpanError",
     "StratifiedSequenceKFold",
     "Tagger",
     "TreeCRF",
@@ -82,6 +85,8 @@ __all__ = [
     "load_model",
     "make_tagger",
     "save_model",
+    "select_uncertain",
+    "span_errors",
     "span_outcomes",
 ]
 
@@ -106,6 +111,7 @@ _HOMES = {
     "SequenceUnion": "features.union",
     "SequenceVectorizer": "features.vectorizer",
     "SequenceVoting": "estimators.ensembles",
+    "SpanError": "estimators.span_errors",
     "StratifiedSequenceKFold": "estimators.stratification",
     "Tagger": "estimators.tagger",
     "TreeCRF": "estimators.graphs",
@@ -116,6 +122,8 @@ _HOMES = {
     "load_model": "persistence",
     "make_tagger": "estimators.tagger",
     "save_model": "persistence",
+    "select_uncertain": "estimators.active_learning",
+    "span_errors": "estimators.span_errors",
     "span_outcomes": "estimators.calibration",
 }
 _FOLDERS = {

@@ -31,6 +31,7 @@ ANSWERS = (
     "predict_log_proba",
     "predict_edge_proba",
     "log_partition",
+    "uncertainty",
     "transform",
 )
 

@@ -91,6 +91,9 @@ SolverName: TypeAlias = Literal["auto", "sdca", "oeg", "sag", "lbfgs"]
 # The name of a scorer, or a function of (estimator, X, y).
 Scoring: TypeAlias = str | Callable[..., float]
 Decoding: TypeAlias = Literal["viterbi", "posterior"]
+Uncertainty: TypeAlias = Literal[
+    "mnlp", "entropy", "token_entropy", "least_confidence", "margin"
+]
 # What a function of (sequence, begin, end) returns of a segment.
 SegmentFeatures: TypeAlias = Callable[
     [Any, int, int], Mapping[str, Any] | Iterable[str]

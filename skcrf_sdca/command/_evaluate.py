@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from skcrf_sdca.metrics import flat_accuracy_score, sequence_accuracy_score
+from skcrf_sdca.estimators.span_errors import span_errors
+from skcrf_sdca.metrics import (
+    flat_accuracy_score,
+    sequence_accuracy_score,
+    span_f1_difference,
+)
 from skcrf_sdca.metrics._spans import averaged, span_counts
 from skcrf_sdca.text._files import place
 from skcrf_sdca.text._label_columns import EMPTY, SEPARATOR, taken_apart
@@ -33,6 +38,18 @@ def add_options(parser):
     add_files(parser)
     add_reading_options(parser)
     add_scheme_option(parser, "found from the labels")
+    parser.add_argument(
+        "--errors",
+        type=int,
+        default=0,
+        metavar="N",
+        help="print the N mistakes in spans that the model is most sure of, too",
+    )
+    parser.add_argument(
+        "--other",
+        metavar="MODEL",
+        help="another model: print how much FB1 differs from it, and whether by chance",
+    )
 
 
 def add_scheme_option(parser, default):
@@ -46,15 +63,53 @@ def add_scheme_option(parser, default):
 
 def run(options):
     """Print the report on the labels of a model, or on the last two columns."""
-    names = ()
     if options.model is None:
+        if options.errors or options.other:
+            options.usage_error("--errors and --other need a --model.")
         y, predicted = _last_columns(options)
-    else:
-        tagger = load_tagger(options.model)
-        source = source_of(tagger, options, options.files[0])
-        X, y = labelled_sentences(source, options.files, options)
-        predicted, names = label_texts(tagger, tagger.predict(X)), source.label_columns
-    write([report(y, predicted, options.scheme, names), "\n"])
+        write([report(y, predicted, options.scheme), "\n"])
+        return
+    tagger = load_tagger(options.model)
+    source = source_of(tagger, options, options.files[0])
+    X, y = labelled_sentences(source, options.files, options)
+    predicted = label_texts(tagger, tagger.predict(X))
+    lines = [report(y, predicted, options.scheme, source.label_columns)]
+    if options.other or options.errors:
+        scheme = options.scheme or scheme_of_readable([*y, *predicted])
+        if scheme in (None, "none"):
+            raise ValueError("--errors, --other: the labels are in no tagging scheme.")
+    if options.other:
+        lines.append(_difference(options, y, predicted, scheme))
+    if options.errors:
+        lines += _error_lines(tagger, X, y, scheme, options.errors)
+    write(f"{line}\n" for line in lines)
+
+
+def _difference(options, y, predicted, scheme):
+    """Return the line on another model, which may read other columns."""
+    other = load_tagger(options.other)
+    source = source_of(other, options, options.files[0])
+    X, _ = labelled_sentences(source, options.files, options)
+    theirs = label_texts(other, other.predict(X))
+    found = span_f1_difference(y, predicted, theirs, scheme=scheme, random_state=0)
+    value, low, high = (100 * value for value in found[:3])
+    return (
+        f"FB1 minus FB1 of {options.other}: {value:+.2f}; 95 % of samples of the "
+        f"sentences: {low:+.2f} to {high:+.2f}; p = {found.p_value:.3f}"
+    )
+
+
+def _error_lines(tagger, X, y, scheme, n):
+    """Yield the lines of the n most certain mistakes, with tabs between the values."""
+    classes = tagger[-1].classes_.tolist()
+    known = dict(zip(label_texts(tagger, [classes])[0], classes, strict=True))
+    y = [[known.get(label, label) for label in labels] for labels in y]
+    words = [[columns[0] for columns in tokens] for tokens in X]
+    yield "sentence\tmistake\ttrue\tp\tpredicted\tp\ttext"
+    for error in span_errors(tagger, X, y, tokens=words, scheme=scheme)[:n]:
+        spans = (error.true, error.p_true), (error.predicted, error.p_predicted)
+        shown = (f"{'-' if own is None else own[0]}\t{p:.4f}" for own, p in spans)
+        yield "\t".join([str(error.sequence), error.kind, *shown, error.text])
 
 
 def report(y, predicted, scheme=None, names=()):

@@ -24,9 +24,11 @@ from skcrf_sdca._utils.typing import (
     KnownLabels,
     Labels,
     RandomState,
+    Uncertainty,
 )
 from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.model.fitted import FittedModel, no_probabilities
+from skcrf_sdca.model.uncertainty import MEASURES
 from skcrf_sdca.model.validation import (
     evaluation_labels,
     held_out_labels,
@@ -363,6 +365,64 @@ class Answers(FittedModel):
             return scores.log_likelihood(labels[own], mask)
 
         return self._over(values, packed)
+
+    @available_if(no_probabilities)
+    def uncertainty(
+        self, X: Dataset, *, measure: Uncertainty = "mnlp"
+    ) -> NDArray[np.float64]:
+        """Return how unsure the model is of every sequence, or graph.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        measure : str, default="mnlp"
+            With p the probabilities of labellings y of an item x with T positions, and
+            y* and y' the most probable ones:
+
+            * "mnlp": -log p(y*) / T, in nats for each position (the maximum normalised
+              log-probability of Shen et al. [1]_).
+            * "entropy": -sum_y p(y) log p(y), over all labellings, exactly, in nats
+              (Settles and Craven [2]_).
+            * "token_entropy": the mean over positions of the entropy of the label.
+            * "least_confidence": 1 - p(y*).
+            * "margin": 1 - (p(y*) - p(y')).
+
+            "entropy", "least_confidence" and "margin" grow with T, the others do not.
+
+        Returns
+        -------
+        uncertainty : ndarray of shape (n,)
+            At least 0, the larger the less sure; 0 for an item without positions, but
+            for "margin".
+
+        Raises
+        ------
+        ValueError
+            If the measure is unknown.
+
+        See Also
+        --------
+        skcrf_sdca.select_uncertain : Chooses a batch to annotate.
+
+        References
+        ----------
+        .. [1] Shen et al., "Deep active learning for named entity recognition", ICLR
+           2018.
+        .. [2] Settles, Craven, "An analysis of active learning strategies for sequence
+           labeling tasks", EMNLP 2008.
+
+        Examples
+        --------
+        {fitted}
+        >>> crf.uncertainty([[["a"], ["b"]], [["never seen"]]]).round(2)
+        array([0.05, 0.69])
+        """
+        if not isinstance(measure, str) or measure not in MEASURES:
+            raise ValueError(
+                f"measure must be one of {sorted(MEASURES)}, got {measure!r}."
+            )
+        values_of = MEASURES[measure]
+        return self._over(lambda scores, *_: values_of(scores), self._packed(X))
 
     def score(
         self, X: Dataset, y: Labels, sample_weight: ArrayLike | None = None

@@ -5,6 +5,7 @@ matplotlib is imported only when something is drawn.
 
 from ._confusion import ConfusionDisplay
 from ._convergence import ConvergenceDisplay
+from ._tagged_text import TaggedText
 from ._transitions import TransitionDisplay
 
-__all__ = ["ConfusionDisplay", "ConvergenceDisplay", "TransitionDisplay"]
+__all__ = ["ConfusionDisplay", "ConvergenceDisplay", "TaggedText", "TransitionDisplay"]

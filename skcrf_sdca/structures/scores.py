@@ -146,6 +146,17 @@ class Scores:
         self._over_ranges(_passes.expectations, local, values, tied_sums=rows)
         return values
 
+    def entropies(self):
+        """Return H(p(y | x)) of each item: log Z - E score(x, y)."""
+        values = np.zeros(len(self))
+        for i in range(len(self)):
+            # One at a time: tied expectations are large where labels are many.
+            one = self.only(i)
+            local, tied, (log_z,) = one.expectations(np.ones(1))
+            mean = _expected(local, one.local) + _expected(tied, one.tied)
+            values[i] = log_z - mean
+        return np.maximum(values, 0.0)
+
     def viterbi(self):
         """Return the labels of highest score, end to end, and their scores."""
         labels = np.empty(len(self.local), dtype=np.int32)
@@ -369,6 +380,12 @@ class Scores:
                 yield t, excluded, best, score
             local[t, path[t]] = own
             _forbid_others(local[t], path[t])
+
+
+def _expected(expectations, scores):
+    """Return the sum of expectations times scores; those of forbidden labels are 0."""
+    possible = scores > -np.inf
+    return float(expectations[possible] @ scores[possible])
 
 
 def check_weights(name, weights, *, forbids):

@@ -572,6 +572,53 @@ def test_a_model_is_scored_as_its_output(files, model, run, stdin):
     assert run("eval") == run("eval", "-m", model, files / "train.txt")
 
 
+def test_the_surest_mistakes_are_listed(files, model, run, tmp_path):
+    wrong = tmp_path / "wrong.txt"
+    lines = (files / "train.txt").read_text().replace("Rhine NNP B-LOC", "Rhine NNP O")
+    wrong.write_text(lines.replace("Basel NNP B-LOC", "Basel NNP B-PER"))
+    report = run("eval", "-m", model, wrong)[1]
+    out = run("eval", "-m", model, "--errors", "1", wrong)[1]
+    assert out.startswith(report)
+    head, line = out[len(report) :].splitlines()
+    assert head.split("\t") == [
+        "sentence",
+        "mistake",
+        "true",
+        "p",
+        "predicted",
+        "p",
+        "text",
+    ]
+    both = run("eval", "-m", model, "--errors", "9", wrong)[1].splitlines()
+    rows = [row.split("\t") for row in both[len(report.splitlines()) + 1 :]]
+    assert both[-len(rows)] == line
+    assert sorted(row[:3] for row in rows) == [
+        ["0", "type", "PER"],
+        ["1", "false", "-"],
+    ]
+    assert {row[-1] for row in rows} == {
+        "Anna Meier lives in [Basel]",
+        "The [Rhine] flows",
+    }
+    assert float(rows[0][5]) >= float(rows[1][5]) > 0.5
+
+
+def test_a_model_is_compared_with_another(files, model, run):
+    options = "-m", model, "--other", model
+    line = run("eval", *options, files / "train.txt")[1].splitlines()[-1]
+    assert "+0.00; 95 % of samples of the sentences: +0.00 to +0.00; p = 1.000" in line
+
+
+@pytest.mark.parametrize("option", [["--errors", "3"], ["--other", "m.crf"]])
+def test_mistakes_need_a_model_and_a_scheme(files, model, run, option, capsys):
+    with pytest.raises(SystemExit):
+        run("eval", *option, files / "train.txt")
+    options = ["-m", model, "--scheme", "none", "--errors", "3"]
+    status, _, error = run("eval", *options, files / "train.txt")
+    assert status == 1
+    assert "the labels are in no tagging scheme" in error
+
+
 def test_an_empty_input_has_no_scores(run, stdin):
     stdin("")
     assert run("eval") == (1, "", "skcrf-sdca eval: -: no sentence.\n")

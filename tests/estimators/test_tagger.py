@@ -96,6 +96,7 @@ CALLS = {
     "top_features": ([2, ["O"]], {}),
     "transition_features": ([], {}),
     "tuple_features": ([], {}),
+    "uncertainty": ([], {"measure": "entropy"}),
 }
 CHANGES = {"constrain", "densify", "prune", "sparsify"}
 METHODS = {crf: own_methods(crf) for crf in (*ESTIMATORS, CRF)}

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import issparse
+from scipy.stats import entropy
 
 from matrix_models import ALPHA, ARRAYS, dense
 from skcrf_sdca import alpha_path, compat
 from skcrf_sdca.metrics import extract_spans
+from skcrf_sdca.model.uncertainty import MEASURES
 from skcrf_sdca.plotting import TransitionDisplay
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
@@ -124,6 +126,25 @@ def check_sample(model, crf):
 def check_log_partition(model, crf):
     expected = [own.log_z for own in model.labellings(crf)]
     assert_allclose(crf.log_partition(model.X), expected, **CLOSE)
+
+
+def check_uncertainty(model, crf):
+    found = {name: crf.uncertainty(model.X, measure=name) for name in MEASURES}
+    assert_array_equal(crf.uncertainty(model.X), found["mnlp"])
+    for i, own in enumerate(model.labellings(crf)):
+        best, second, *_ = np.sort(np.append(own.proba, 0.0))[::-1]
+        length = own.codes.shape[1]
+        nodes = own.node_marginals(len(crf.classes_))
+        expected = {
+            "entropy": entropy(own.proba),
+            "token_entropy": entropy(nodes, axis=1).sum() / max(length, 1),
+            "least_confidence": 1.0 - best,
+            "mnlp": -np.log(best) / max(length, 1),
+            "margin": 1.0 - (best - second),
+        }
+        assert expected.keys() == found.keys()
+        for name, value in expected.items():
+            assert_allclose(found[name][i], value, rtol=1e-6, atol=1e-9, err_msg=name)
 
 
 def check_log_likelihood(model, crf):

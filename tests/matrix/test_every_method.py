@@ -38,6 +38,7 @@ from matrix_checks import (
     check_transition_display,
     check_transition_features,
     check_tuple_features,
+    check_uncertainty,
 )
 from matrix_models import LAYOUT, MODELS, dense, fitted
 from skcrf_sdca import (
@@ -70,6 +71,7 @@ CHECKS = {
     "log_partition": check_log_partition,
     "log_likelihood": check_log_likelihood,
     "score": check_score,
+    "uncertainty": check_uncertainty,
     "explain": check_explain,
     "sparsify": check_sparsify,
     "densify": check_densify,
@@ -139,7 +141,7 @@ HOLES = {
 # Methods of p(y | x), which a model of the hinge has not.
 OF_PROBABILITIES = {
     *("predict_proba", "predict_log_proba", "predict_edge_proba", "predict_spans"),
-    *("span_proba", "sample", "log_partition", "log_likelihood"),
+    *("span_proba", "sample", "log_partition", "log_likelihood", "uncertainty"),
 }
 NO_PROBABILITIES = "was fitted with a loss that gives scores, and no probabilities"
 # Attributes that are there after some fits only: their checks make these.

@@ -1,0 +1,56 @@
+"""Measures of how unsure a model is of an item, of its scores alone.
+
+A new measure is one entry of `MEASURES`: a function of the Scores of some items that
+returns a number for each, the larger the less sure.
+"""
+
+import numpy as np
+
+
+def _entropy(scores):
+    return scores.entropies()
+
+
+def _token_entropy(scores):
+    node, _ = scores.node_marginals()
+    logarithms = np.log(node, out=np.zeros_like(node), where=node > 0.0)
+    return _means(-np.einsum("tk,tk->t", node, logarithms), scores.offsets)
+
+
+def _least_confidence(scores):
+    return -np.expm1(-_surprise(scores))
+
+
+def _mnlp(scores):
+    return _surprise(scores) / np.maximum(np.diff(scores.offsets), 1)
+
+
+def _margin(scores):
+    _, best = scores.n_best(2)
+    log_z = scores.log_partition()
+    margins = [
+        np.exp(own[0] - z) - np.exp(own[1:2] - z).sum()
+        for own, z in zip(best, log_z, strict=True)
+    ]
+    return np.clip(1.0 - np.array(margins, dtype=np.float64), 0.0, 1.0)
+
+
+MEASURES = {
+    "entropy": _entropy,
+    "least_confidence": _least_confidence,
+    "margin": _margin,
+    "mnlp": _mnlp,
+    "token_entropy": _token_entropy,
+}
+
+
+def _surprise(scores):
+    """Return -log p of the most probable labelling of each item."""
+    _, best = scores.viterbi()
+    return np.maximum(scores.log_partition() - best, 0.0)
+
+
+def _means(values, offsets):
+    """Return the mean over each item, 0 without positions."""
+    sums = np.diff(np.concatenate([[0.0], np.cumsum(values)])[offsets])
+    return sums / np.maximum(np.diff(offsets), 1)
