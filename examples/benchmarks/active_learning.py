@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skcrf_sdca import SDCACRF, select_uncertain
 from skcrf_sdca.metrics import span_f1_score
-from skcrf_sdca.model.uncertainty import MEASURES
+from skcrf_sdca.structures.uncertainty import MEASURES
 from tasks import load_split
 
 FIRST, BATCH = 100, 50

@@ -28,13 +28,13 @@ from skcrf_sdca._utils.typing import (
 )
 from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.model.fitted import FittedModel, no_probabilities
-from skcrf_sdca.model.uncertainty import MEASURES
 from skcrf_sdca.model.validation import (
     evaluation_labels,
     held_out_labels,
     known_labels,
 )
 from skcrf_sdca.structures.scores import DECODERS, numbers_of_paths
+from skcrf_sdca.structures.uncertainty import MEASURES
 
 # Bytes of an answer beside its labels: of a labelling with its probability; of a draw
 # for all items, and of its list for each.
