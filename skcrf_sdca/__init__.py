@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from skcrf_sdca.estimators.calibration import CalibratedSpans, span_outcomes
     from skcrf_sdca.estimators.callbacks import DualityGapMonitor
     from skcrf_sdca.estimators.crfs import CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+    from skcrf_sdca.estimators.dependencies import DependencyCRF
     from skcrf_sdca.estimators.ensembles import SequenceBagging, SequenceVoting
     from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
     from skcrf_sdca.estimators.importance import group_importance
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CRF",
     "CalibratedSpans",
+    "DependencyCRF",
     "DualityGapMonitor",
     "GraphCRF",
     "LBFGSCRF",
@@ -95,6 +97,7 @@ __all__ = [
 _HOMES = {
     "CRF": "estimators.crfs",
     "CalibratedSpans": "estimators.calibration",
+    "DependencyCRF": "estimators.dependencies",
     "DualityGapMonitor": "estimators.callbacks",
     "GraphCRF": "estimators.graphs",
     "LBFGSCRF": "estimators.crfs",

@@ -204,7 +204,7 @@ class LossOptions:
 
 
 @parameters
-class CostOptions:
+class MarginOptions:
     """What a loss takes beside labels."""
 
     temperature: float = parameter(POSITIVE, default=1.0)
@@ -218,6 +218,12 @@ class CostOptions:
 
     Factor of the cost; "log_loss" ignores it.
     """
+
+
+@parameters
+class CostOptions(MarginOptions):
+    """The cost of wrong labels, and what else a loss with costs takes."""
+
     cost: Cost | None = parameter("array-like", dict, None, default=None)
     """array-like of shape (n_labels, n_labels) or dict
 
@@ -762,6 +768,46 @@ class GraphOptions(
     StrengthOptions,
 ):
     """All of graphs."""
+
+
+@parameters
+class TreeOptions:
+    """The form of dependency trees, and the solver of a fit."""
+
+    labelled: bool = False
+    """bool
+
+    Whether arcs have relations: y is pairs (heads, relations).
+    """
+    single_root: bool = True
+    """bool
+
+    Whether one word alone has the root as its head, as in Universal Dependencies.
+    """
+    solver: GraphSolver = "sdca"
+    """{"sdca", "oeg", "sag", "sgd", "lbfgs"}
+
+    "sdca" is dual coordinate ascent with a lower bound of the entropy of trees, which
+    has no closed form; it is for the hinge too. "oeg" is online exponentiated
+    gradient with gap sampling, see `OEGCRF`. "sag" is SAG-NUS*, see `SAGNUSCRF`, "sgd"
+    is SVRG, the default method of `SGDCRF`, and "lbfgs" is L-BFGS, or OWL-QN with
+    `l1_ratio` above 0, see `LBFGSCRF`.
+    """
+
+
+@parameters
+class DependencyOptions(
+    RunOptions,
+    ScoringOptions,
+    EpochOptions,
+    AccelerationOptions,
+    TreeOptions,
+    PenaltyOptions,
+    MarginOptions,
+    LossOptions,
+    StrengthOptions,
+):
+    """All of dependency trees."""
 
 
 @parameters

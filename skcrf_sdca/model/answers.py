@@ -458,7 +458,7 @@ class Answers(FittedModel):
         data, input_format = packed.data, packed.input_format
         fixed = None
         if known is not None:
-            fixed = self._named(known_labels)(self, known, data, input_format)
+            fixed = self._known_labels(packed, known)
 
         def decode(scores, begin, end):
             if fixed is not None:
@@ -473,6 +473,11 @@ class Answers(FittedModel):
             return input_format.labels(paths, self.classes_, scores.offsets)
 
         return self._over(decode, packed, proba=decoding == "posterior")
+
+    def _known_labels(self, packed, known):
+        """Return the number of the label that each position must keep, -1 if free."""
+        own = self._named(known_labels)
+        return own(self, known, packed.data, packed.input_format)
 
     def _rows(self, packed, *, log=False):
         """Return what `predict_proba` returns, or `predict_log_proba`."""

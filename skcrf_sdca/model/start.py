@@ -34,6 +34,7 @@ FITTED = {
     "chain": "CRF of chains",
     "segments": "SegmentCRF",
     "graph": "GraphCRF or TreeCRF",
+    "dependency": "DependencyCRF",
 }
 
 

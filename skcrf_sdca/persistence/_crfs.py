@@ -17,6 +17,7 @@ from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.estimators.dependencies import DependencyCRF
 from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.segments import SegmentCRF
@@ -49,7 +50,14 @@ from skcrf_sdca.structures.graph.parameters import GRAPH_BLOCKS
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.parameters import segment_blocks
 
-TYPES = (*ESTIMATORS, PassiveAggressiveCRF, SegmentCRF, GraphCRF, TreeCRF)
+TYPES = (
+    *ESTIMATORS,
+    PassiveAggressiveCRF,
+    SegmentCRF,
+    GraphCRF,
+    TreeCRF,
+    DependencyCRF,
+)
 
 
 def type_name(cls):

@@ -53,6 +53,7 @@ SINCE = {
     "SegmentCRF": 2,
     "GraphCRF": 2,
     "TreeCRF": 2,
+    "DependencyCRF": 2,
 }
 PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
 # The steps of a pipeline, in their order, and the types that each may have.

@@ -182,6 +182,54 @@ cdef class PartTying(Tying):
         )
 
 
+cdef class ArcTying(Tying):
+    """The labels of arcs: label 0 has no weights, and 1 + k those of relation k.
+
+    Nothing has a start or an end.
+
+    Parameters
+    ----------
+    n_relations : int
+    longest : int
+        Arcs of the longest sentence.
+    """
+
+    cdef Py_ssize_t n_relations
+    cdef double[::1] raw            # (T, n_relations) scores of relations
+    cdef double[::1] shared         # (T, n_relations) their change
+    cdef double[::1] nothing        # (n_relations,) zeros
+
+    def __init__(self, n_relations, longest):
+        self.n_relations, self.nothing = n_relations, np.zeros(n_relations)
+        self.raw, self.shared = np.empty((2, max(longest * n_relations, 1)))
+
+    def n_columns(self, n_labels):
+        """Return the number of relations."""
+        return self.n_relations
+
+    cdef double* before(self, double* scores) noexcept nogil:
+        """Return where the scores of relations are written."""
+        return &self.raw[0]
+
+    cdef void complete(self, Py_ssize_t length, double* scores) noexcept nogil:
+        """Write the scores of labels."""
+        cdef Py_ssize_t t, n = self.n_relations
+        for t in range(length):
+            scores[t * (n + 1)] = 0.0
+            memcpy(scores + t * (n + 1) + 1, &self.raw[t * n], n * sizeof(double))
+
+    cdef TiedChange share(
+        self, Py_ssize_t length, const double* change, FeatureSums sums
+    ) noexcept nogil:
+        """Return the change of relations, and write its sum over arcs."""
+        cdef Py_ssize_t t, n = self.n_relations
+        memset(&sums.node[0], 0, n * sizeof(double))
+        for t in range(length):
+            memcpy(&self.shared[t * n], change + t * (n + 1) + 1, n * sizeof(double))
+            ops.axpy(1.0, &self.shared[t * n], &sums.node[0], n)
+        return TiedChange(&self.shared[0], &self.nothing[0], &self.nothing[0])
+
+
 cdef PartMatrix part_matrix(
     const int[::1] bounds, const int[::1] part, const double[::1] value
 ):

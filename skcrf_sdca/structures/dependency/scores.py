@@ -1,12 +1,33 @@
 """Inference on dependency trees given the scores of their arcs, behind one object."""
 
+from math import isqrt
+
 import numpy as np
 
 from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
 from skcrf_sdca.structures.scores import Scores
 
-# Of the relations of an arc, the label that says that it is not in the tree.
-NO_ARC = 0
+
+def words_of(n_arcs):
+    """Return the number of words n of n (n + 1) arcs.
+
+    >>> from skcrf_sdca.structures.dependency.scores import words_of
+    >>> words_of(6), words_of(12)
+    (2, 3)
+    """
+    # n^2 <= n (n + 1) < (n + 1)^2
+    return isqrt(n_arcs)
+
+
+def heads_of(labels):
+    """Return the heads of the words of a tree, given the labels of its arcs.
+
+    >>> import numpy as np
+    >>> from skcrf_sdca.structures.dependency.scores import heads_of
+    >>> heads_of(np.array([1, 0, 0, 1, 0, 0]))
+    array([0, 1])
+    """
+    return (labels.reshape(-1, words_of(len(labels))) > 0).argmax(axis=0)
 
 
 class ArcScores(Scores):
@@ -37,10 +58,20 @@ class ArcScores(Scores):
             end,
         )
 
+    def with_heads(self, word, heads):
+        """Return scores of the one sentence that forbid other heads of a word.
+
+        Words and heads are counted from 1; head 0 is the root.
+        """
+        local, n = self.local.copy(), words_of(len(self.local))
+        forbidden = np.setdiff1d(np.arange(n + 1), heads)
+        local[forbidden * n + word - 1, 1:] = -np.inf
+        return self.with_scores(local)
+
     # Lawler's partition by words, not by arcs: each tree left has the same arcs as one
     # already found into the words before a word, and another arc there.
     def _parts_of(self, path, first, excluded):
-        local, n_words = self.local.copy(), int(np.sqrt(len(path)))
+        local, n_words = self.local.copy(), words_of(len(path))
         (arcs,) = np.nonzero(path)
         arcs = arcs[np.argsort(arcs % n_words)]
         for arc in arcs[:first]:

@@ -1,0 +1,348 @@
+"""Reading dependency trees: arcs as sequences of rows, and heads as labels of arcs.
+
+A sentence of n words has n (n + 1) arcs: row h * n + m is that of the arc from head h
+to word m + 1. Heads are as in CoNLL-U: words are counted from 1, and 0 is the root.
+Messages say sentence and word, in these numbers.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.ragged import split_rows
+from skcrf_sdca._utils.words import in_words, words
+from skcrf_sdca.data.label_encoding import (
+    encode_known_labels,
+    encode_labels_beside,
+    encode_training_labels,
+    plain_labels,
+)
+from skcrf_sdca.data.sequences import Data, read_sequences
+
+# The functions that read sequences say sentence and arc.
+named_as_arcs = in_words(sequence="sentence", item="arc", position="arc")
+# The relation of all arcs where trees have none: in Universal Dependencies the name of
+# a relation that is not specified.
+UNSPECIFIED = "dep"
+ROWS = "row h * n + m is that of the arc from head h, 0 for the root, to word m + 1"
+
+
+@dataclass(frozen=True)
+class ArcData(Data):
+    """The Data of arcs; ``constraints`` says which of them are allowed, None if all."""
+
+    constraints: NDArray[np.uint8] | None
+
+
+@named_as_arcs
+def read_dependencies(X, y, known, *, labelled, single_root):
+    """Return the ArcData of a fit; the errors are as in `DependencyCRF.fit`."""
+    X = list(X) if isinstance(X, Iterator) else X
+    rows, allowed = split_arcs(X)
+
+    def encode(input_format, y, data):
+        n_words = words_of(data.lengths)
+        heads, relations = split_labels(y, n_words, labelled=labelled)
+        check_trees(heads, allowed, data.offsets, single_root=single_root)
+        with in_words(item="word", position="word"):
+            if known.classes is None:
+                classes, codes, _ = encode_training_labels(relations, n_words)
+            else:
+                classes, codes, _ = encode_labels_beside(
+                    known.classes, relations, n_words, None, known.argument
+                )
+        return classes, labels_of_arcs(heads, codes, data.offsets), None
+
+    own = read_sequences(rows, y, known._replace(check=_check_arcs, encode=encode))
+    return ArcData(**(vars(own) | {"X": X}), constraints=allowed)
+
+
+def read_known_trees(y, data, allowed, classes, *, labelled, single_root):
+    """Return the labels of all arcs of y for a model that has these relations.
+
+    Arcs of other relations have the label -1. The errors are those of a fit.
+    """
+    n_words = words_of(data.lengths)
+    heads, relations = split_labels(y, n_words, labelled=labelled)
+    check_trees(heads, allowed, data.offsets, single_root=single_root)
+    with in_words(item="word", position="word"):
+        codes = encode_known_labels(relations, n_words, classes)
+    return labels_of_arcs(heads, codes, data.offsets)
+
+
+def _check_arcs(input_format):
+    """Raise ValueError if all sentences are read as one table."""
+    if not input_format.boundaries:
+        raise ValueError(
+            f"{words().X}: the arcs of sentence 0 are a row of numbers; they must be "
+            "an array of shape (n + 1, n, n_features), or have a row for each arc"
+        )
+
+
+def words_of(n_arcs):
+    """Return the number of words n of sentences of n (n + 1) arcs, an array.
+
+    >>> from skcrf_sdca.data.dependencies import words_of
+    >>> words_of([0, 2, 6, 12])
+    array([0, 1, 2, 3])
+    """
+    # n^2 <= n (n + 1) < (n + 1)^2
+    return np.array([isqrt(int(n)) for n in n_arcs], dtype=np.int64)
+
+
+def split_arcs(X):
+    """Return the rows of the arcs of sentences, a list, and which are allowed.
+
+    The latter are an ndarray of uint8 for all arcs, or None if all are. Raise
+    ValueError or TypeError, which names the sentence, and the word if it can.
+    """
+    if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__") or sp.issparse(X):
+        raise TypeError(
+            f"{words().X} is {described(X)}; it must be a list of sentences"
+        )
+    parts = [_parts(sentence, i) for i, sentence in enumerate(X)]
+    rows = [own for own, _ in parts]
+    if all(allowed is None for _, allowed in parts):
+        return rows, None
+    masks = [
+        np.ones(_n_rows(own), dtype=np.uint8) if allowed is None else allowed
+        for own, allowed in parts
+    ]
+    return rows, np.concatenate(masks)
+
+
+def _n_rows(rows):
+    return rows.shape[0] if hasattr(rows, "shape") else len(rows)
+
+
+def _parts(sentence, i):
+    """Return the rows of arcs of sentence i, and which are allowed, or raise."""
+    allowed = None
+    if isinstance(sentence, tuple):
+        if len(sentence) != 2:
+            raise TypeError(
+                f"{words().X}: sentence {i} is a tuple of {len(sentence)}; a sentence "
+                "is arcs, or a tuple (arcs, allowed)"
+            )
+        sentence, allowed = sentence
+    shape = getattr(sentence, "shape", ())
+    if len(shape) == 3:
+        if shape[0] != shape[1] + 1:
+            raise ValueError(
+                f"{words().X}: the arcs of sentence {i} are of shape {shape}; they "
+                "must be of shape (n + 1, n, n_features): from the root and each word, "
+                "to each word"
+            )
+        sentence = np.reshape(sentence, (shape[0] * shape[1], shape[2]))
+    elif not shape and not isinstance(sentence, list):
+        raise TypeError(
+            f"{words().X}: sentence {i} is {described(sentence)}; it must be an array "
+            f"of shape (n + 1, n, n_features), or have n (n + 1) rows: {ROWS}"
+        )
+    n_rows = _n_rows(sentence)
+    n = isqrt(n_rows)
+    if n * (n + 1) != n_rows:
+        raise ValueError(
+            f"{words().X}: sentence {i} has {n_rows} rows; n words have n (n + 1) "
+            f"arcs: {ROWS}"
+        )
+    return sentence, None if allowed is None else _allowed(allowed, i, n)
+
+
+def _allowed(allowed, i, n):
+    """Return which arcs of sentence i are allowed, uint8 of shape (n (n + 1),)."""
+    mask = np.asarray(allowed)
+    if mask.shape != (n + 1, n) or mask.dtype != bool:
+        raise ValueError(
+            f"{words().X}: what is allowed in sentence {i} is an array of shape "
+            f"{mask.shape} and dtype {mask.dtype}; it must be bool of shape "
+            f"({n + 1}, {n}): heads, and words"
+        )
+    mask = mask & ~np.eye(n + 1, n, k=-1, dtype=bool)
+    if not mask.any(axis=0).all():
+        m = int(mask.any(axis=0).argmin())
+        raise ValueError(
+            f"{words().X}: sentence {i}, word {m + 1} has no head that is allowed"
+        )
+    return mask.astype(np.uint8).ravel()
+
+
+def split_labels(y, n_words, *, labelled):
+    """Return the heads and the relations of sentences, two lists.
+
+    Without relations all arcs have the relation `UNSPECIFIED`. Raise ValueError or
+    TypeError, which names the sentence and the word, if there are not as many heads as
+    words, or one is not 0 to n.
+    """
+    if y is None or isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
+        raise TypeError(
+            f"{words().y} is {described(y)}; it must be a list of the heads of each "
+            "sentence"
+        )
+    if len(y) != len(n_words):
+        raise ValueError(
+            f"{words().X} has {len(n_words)} sentences, and {words().y} has {len(y)}"
+        )
+    heads, relations = [], []
+    for i, (own, n) in enumerate(zip(y, n_words.tolist(), strict=True)):
+        names = [UNSPECIFIED] * n
+        if labelled:
+            if not isinstance(own, (tuple, list)) or len(own) != 2:
+                raise TypeError(
+                    f"{words().y}: sentence {i} is {described(own)}; with "
+                    "labelled=True it must be a pair (heads, relations)"
+                )
+            own, names = own[0], list(own[1])
+        heads.append(_heads(own, i, n))
+        relations.append(names)
+    return heads, relations
+
+
+def _heads(heads, i, n):
+    """Return the heads of the words of sentence i, or raise."""
+    found = np.asarray(heads if n or len(heads) else np.zeros(0, dtype=int))
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise ValueError(
+            f"{words().y}: the heads of sentence {i} are an array of shape "
+            f"{found.shape} and dtype {found.dtype}; they must be {n} integers, 0 for "
+            "the root and m for the m-th word"
+        )
+    if len(found) != n:
+        raise ValueError(
+            f"{words().y}: sentence {i} has {len(found)} heads, and {words().X} has "
+            f"the arcs of {n} words"
+        )
+    wrong = (found < 0) | (found > n)
+    if wrong.any():
+        m = int(wrong.argmax())
+        raise ValueError(
+            f"{words().y}: sentence {i}, word {m + 1} has the head {found[m]}; heads "
+            f"are 0, the root, to {n}, as in CoNLL-U: the first word is 1"
+        )
+    return found.astype(np.int64)
+
+
+def check_trees(heads, allowed, offsets, *, single_root):
+    """Raise ValueError, with the sentence, if heads are no tree of allowed arcs."""
+    for i, own in enumerate(heads):
+        n, where = len(own), f"{words().y}: sentence {i}"
+        _check_acyclic(own, where)
+        (roots,) = np.nonzero(own == 0)
+        if single_root and len(roots) > 1:
+            raise ValueError(
+                f"{where} has {len(roots)} words below the root, the words "
+                f"{roots[0] + 1} and {roots[1] + 1} among them; set single_root=False "
+                "to allow that"
+            )
+        if allowed is None:
+            continue
+        lacking = allowed[offsets[i] + own * n + np.arange(n)] == 0
+        if lacking.any():
+            m = int(lacking.argmax())
+            raise ValueError(
+                f"{where}, word {m + 1} has the head {own[m]}, an arc that "
+                f"{words().X} does not allow"
+            )
+
+
+def _check_acyclic(heads, where):
+    """Raise ValueError if the words are not all below the root."""
+    own = heads == np.arange(1, len(heads) + 1)
+    if own.any():
+        m = int(own.argmax()) + 1
+        raise ValueError(
+            f"{where}, word {m} is its own head; words are counted from 1, and 0 is "
+            "the root"
+        )
+    # Twice as far up at every turn: who is on a cycle never arrives.
+    above = np.append(0, heads)
+    for _ in range(len(heads).bit_length()):
+        above = above[above]
+    if above.any():
+        m = int((above > 0).argmax())
+        raise ValueError(f"{where}, word {m}: its heads form a cycle")
+
+
+def labels_of_arcs(heads, codes, offsets):
+    """Return the labels of all arcs: 0, or 1 + the code of the relation of the word."""
+    labels = np.zeros(offsets[-1], dtype=np.int32)
+    for_arcs = [
+        first + own * len(own) + np.arange(len(own))
+        for first, own in zip(offsets[:-1], heads, strict=True)
+    ]
+    places = np.concatenate([np.zeros(0, dtype=np.int64), *for_arcs])
+    labels[places] = np.where(codes < 0, -1, codes + 1)
+    return labels
+
+
+def labels_of_known_heads(known, n_arcs):
+    """Return 0 for all other arcs into the words whose head is known, -1 for the rest.
+
+    Heads that are not known are None. The errors are those of y.
+    """
+    with in_words(y="known"):
+        if not hasattr(known, "__len__") or len(known) != len(n_arcs):
+            raise ValueError(
+                f"{words().y} must have the heads of {len(n_arcs)} sentences, as many "
+                f"as {words().X}"
+            )
+        parts = [np.zeros(0, dtype=np.int32)]
+        for i, (own, n) in enumerate(
+            zip(known, words_of(n_arcs).tolist(), strict=True)
+        ):
+            is_free = np.array([head is None for head in own], dtype=bool)
+            heads = _heads([0 if head is None else head for head in own], i, n)
+            table = np.full((n + 1, n), -1, dtype=np.int32)
+            table[:, ~is_free] = 0
+            (places,) = np.nonzero(~is_free)
+            table[heads[places], places] = -1
+            parts.append(table.ravel())
+    return np.concatenate(parts)
+
+
+class TreeFormat:
+    """The format of answers about trees, as an `InputFormat` has it for sequences."""
+
+    boundaries = True
+
+    def __init__(self, *, labelled):
+        self.labelled = labelled
+
+    def labels(self, paths, classes, offsets):
+        """Return the trees of labels of arcs, end to end, as an object array."""
+        names, parts = plain_labels(classes), split_rows(paths, offsets)
+        trees = (self._tree(part, names) for part in parts)
+        return np.fromiter(trees, dtype=object, count=len(parts))
+
+    def path_labels(self, paths, classes):
+        """Return the trees of one sentence, rows of labels of its arcs, as a list."""
+        return [self._tree(path, plain_labels(classes)) for path in paths]
+
+    def _tree(self, labels, classes):
+        n = isqrt(len(labels))
+        table = labels.reshape(n + 1, n) if n else np.zeros((1, 0), dtype=int)
+        heads = (table > 0).argmax(axis=0)
+        if not self.labelled:
+            return heads.tolist()
+        codes = table[heads, np.arange(n)] - 1
+        return heads.tolist(), [classes[k] for k in codes]
+
+    def rows(self, values, offsets):
+        """Return numbers of labels of arcs as an array [head, word] of each sentence.
+
+        With relations there is a third axis for these.
+        """
+        parts = split_rows(values[:, 1:], offsets)
+        sizes, n_columns = words_of(np.diff(offsets)).tolist(), values.shape[1] - 1
+        tables = (
+            part.reshape(n + 1, n, n_columns)
+            if self.labelled
+            else part.reshape(n + 1, n)
+            for part, n in zip(parts, sizes, strict=True)
+        )
+        return np.fromiter(tables, dtype=object, count=len(sizes))

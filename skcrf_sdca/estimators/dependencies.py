@@ -1,0 +1,183 @@
+"""DependencyCRF: trees of heads over the words of sentences.
+
+A fit is the Problem of the other estimators on another structure, solved by the same
+solvers. data/dependencies.py reads arcs and heads, and the methods of a fitted model
+are in dependency_answers.py.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skcrf_sdca.data.dependencies import read_dependencies
+from skcrf_sdca.estimators.base import BaseFit, fits
+from skcrf_sdca.estimators.parameters import DependencyOptions, parameters
+from skcrf_sdca.estimators.solver_choice import SolverByName
+from skcrf_sdca.model.dependency_answers import DependencyAnswers
+
+
+@parameters
+class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit):
+    """CRF of dependency trees: a head for each word, exact and with a certificate.
+
+    The trees are all those that have every word below the root, non-projective ones
+    among them. Minimises, over all weights w (``coef_``, ``intercept_``)::
+
+        P(w) = alpha/2 ||w||^2 + 1/n sum_i L_i(w),
+        L_i(w) = -log p(y_i | x_i; w)    with the default loss,
+
+        score(x, y) = sum over words m of coef_ . x[y_m, m]
+
+    where x[h, m] are the features of the arc from head h to word m; with relations,
+    coef_ has a row for each of them, and intercept_ a number. The sum over all trees is
+    that of the matrix-tree theorem [1]_, made without a subtraction, so that it is
+    right for weights of any size. The fit stops on the certificate of the other
+    estimators: ``duality_gap_`` bounds the distance of P(w) from its minimum.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        The relations, sorted; without relations the one "dep", which all arcs have.
+    n_features_in_ : int
+        Number of features of an arc.
+    coef_ : ndarray or csr_array of shape (n_labels, n_features_in_)
+        Weights of features.
+    intercept_ : ndarray of shape (n_labels,)
+        Weights of relations; near 0 if there is one alone.
+    {fit_}
+
+    See Also
+    --------
+    TreeCRF : Labels of words, given the tree.
+
+    Notes
+    -----
+    Of a sentence of n words all n (n + 1) arcs are scored. Sums over trees and the best
+    tree take O(n^3) steps, and memory for two numbers of each arc.
+
+    References
+    ----------
+    .. [1] Koo, Globerson, Carreras, Collins, "Structured prediction models via the
+       matrix-tree theorem", EMNLP-CoNLL 2007.
+
+    Examples
+    --------
+    Arcs with two features: whether they are from the root, and to the next word.
+
+    >>> import numpy as np
+    >>> from skcrf_sdca import DependencyCRF
+    >>> def arcs(n):
+    ...     head, word = np.mgrid[0 : n + 1, 1 : n + 1]
+    ...     return np.stack([head == 0, word == head + 1], axis=2).astype(float)
+    >>> X, y = [arcs(3), arcs(2)], [[0, 1, 2], [0, 1]]
+    >>> crf = DependencyCRF(alpha=0.01, random_state=0).fit(X, y)
+    >>> crf.predict([arcs(4)])
+    array([list([0, 1, 2, 3])], dtype=object)
+    >>> (proba,) = crf.predict_proba([arcs(4)])
+    >>> proba.shape, proba.sum(axis=0).round(9).tolist()
+    ((5, 4), [1.0, 1.0, 1.0, 1.0])
+    """
+
+    # What other estimators have as parameters.
+    features: ClassVar[str] = "all"
+    min_count: ClassVar[None] = None
+    cost: ClassVar[None] = None
+    class_weight: ClassVar[None] = None
+
+    @fits
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Any | Callable[[], Any] | None = None,
+        y_val: Any | None = None,
+        init: "DependencyCRF | None" = None,
+        prior: "DependencyCRF | None" = None,
+    ) -> Self:
+        """Fit the model to sentences with their trees.
+
+        Parameters
+        ----------
+        X : list of n sentences
+            A sentence of n words is the features of its arcs: an array of shape (n + 1,
+            n, n_features), where [h, m] is the arc from head h to word m + 1, and head
+            0 is the root. Or n (n + 1) rows, row h * n + m that of the same arc: a
+            scipy sparse matrix or an array of shape (n (n + 1), n_features), or a list
+            of dicts or of lists of str, as items of sequences are for `SDCACRF`. Rows
+            of a word as its own head are not used.
+            A tuple (arcs, allowed) says which arcs may be in a tree, by bools of shape
+            (n + 1, n).
+        y : list of n heads
+            The head of each word, integers as in CoNLL-U: **words are counted from 1,
+            and 0 is the root.** With ``labelled=True`` pairs (heads, relations), and
+            relations are a list of str.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each sentence, not negative.
+        X_val, y_val : as X and y, default=None
+            Held-out data, on which the model of every epoch is scored; X_val may be a
+            function of no argument that returns the sentences. With `patience` the fit
+            ends, and the model is that of the best epoch.
+        init : estimator, default=None
+            A fitted DependencyCRF to start from; features and relations are matched as
+            for `SDCACRF`.
+        prior : estimator, default=None
+            A fitted DependencyCRF that the weights shall stay near, see `SDCACRF.fit`.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            If arcs are not of this form or NaN or infinite, a word has no allowed head,
+            heads form a cycle, are out of range or not allowed, a word is its own head,
+            or two words are below the root with ``single_root=True``; the message names
+            the sentence and the word, counted from 1.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is above tol * primal after max_iter epochs.
+
+        Examples
+        --------
+        Sentences of two words, whose arcs are described by strings:
+
+        >>> from skcrf_sdca import DependencyCRF
+        >>> words = ["dogs", "bark"]
+        >>> X = [[[h + ">" + m] for h in ["root", *words] for m in words]]
+        >>> crf = DependencyCRF(random_state=0).fit(X, [[2, 0]])
+        >>> crf.predict(X)
+        array([list([2, 0])], dtype=object)
+        """
+        return self._fit(X, y, X_val, y_val, init, prior, sample_weight=sample_weight)
+
+    def _read(self, X, y, known, lengths=None):
+        """Return the ArcData of X and y."""
+        return read_dependencies(
+            X, y, known, labelled=self.labelled, single_root=self.single_root
+        )
+
+    def _structure_options(self, training):
+        return self._structure, {"single_root": self.single_root}
+
+    def _new_loss(self, training):
+        loss = super()._new_loss(training)
+        if loss.cost is None:
+            return loss
+        # A wrong arc costs once: the right one that lacks does not count again.
+        cost = self.margin * (1.0 - np.eye(len(training.attributes["classes_"]) + 1))
+        cost[1:, 0] = 0.0
+        return loss._replace(cost=cost)
+
+    def _takes_tables(self):
+        return False

@@ -1,0 +1,321 @@
+"""DependencyAnswers: what a fitted model of dependency trees answers."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from skcrf_sdca._kernels.features._features import FeatureRows
+from skcrf_sdca._utils.availability import available_if
+from skcrf_sdca._utils.typing import Decoding
+from skcrf_sdca._utils.words import words
+from skcrf_sdca.data.dependencies import (
+    TreeFormat,
+    labels_of_known_heads,
+    named_as_arcs,
+    read_known_trees,
+    split_arcs,
+)
+from skcrf_sdca.model.compression import TrimmingMixin
+from skcrf_sdca.model.explanation import Explanation, Rivals, Terms
+from skcrf_sdca.model.fitted import fitted_weights, no_probabilities
+from skcrf_sdca.model.inspection import Inspection
+from skcrf_sdca.model.tables import clipped
+from skcrf_sdca.model.validation import checked_weight, packed_for
+from skcrf_sdca.structures.dependency.parameters import ArcParameters
+from skcrf_sdca.structures.dependency.scores import ArcScores, heads_of, words_of
+from skcrf_sdca.structures.form import dense_coef
+
+
+class PackedArcs(NamedTuple):
+    """The arcs of sentences that a fitted model predicts, validated and packed."""
+
+    data: Any  # PackedSequences of arcs
+    input_format: TreeFormat
+    allowed: NDArray[np.uint8] | None
+
+
+class HeadExplanation(Explanation):
+    """An Explanation of heads, whose positions are words, counted from 1."""
+
+    def _path_text(self, label):
+        heads = self.paths[label]
+        return clipped(" ".join(str(heads[m - 1]) for m in self.positions))
+
+
+class DependencyAnswers(Inspection, TrimmingMixin):
+    """Answers of an estimator of dependency trees."""
+
+    _structure = "dependency"
+    _beside = "single_root"
+    _named = staticmethod(named_as_arcs)
+
+    labelled: bool
+    single_root: bool
+
+    def _blocks(self):
+        return ArcParameters.blocks
+
+    @named_as_arcs
+    def _pack(self, X, allowed, lengths=None):
+        if isinstance(X, PackedArcs):
+            # Held-out data.
+            return X
+        rows, allowed = split_arcs(X)
+        data, *_ = packed_for(self, rows, None)
+        if allowed is not None:
+            self._check_has_trees(allowed, data.offsets)
+        return PackedArcs(data, TreeFormat(labelled=self.labelled), allowed)
+
+    def _check_has_trees(self, allowed, offsets):
+        """Raise ValueError, with the sentence, if the allowed arcs have no tree."""
+        local = np.zeros((len(allowed), 2))
+        scores = ArcScores(
+            local, np.zeros(0), offsets, allowed, single_root=self.single_root
+        )
+        lacking = scores.log_partition() == -np.inf
+        if lacking.any():
+            raise ValueError(
+                f"{words().X}: sentence {int(lacking.argmax())} has no tree of the "
+                f"arcs that are allowed, with single_root={self.single_root}"
+            )
+
+    def _held_out(self, X, y, allowed):
+        packed = self._pack(X, None)
+        self._evaluation_labels(packed, y)
+        return packed, y
+
+    def _scores_of(self, packed):
+        parameters = ArcParameters(0, len(self.classes_))
+        parameters, X = parameters.for_rows(fitted_weights(self), packed.data.X)
+        return partial(
+            parameters.scores,
+            FeatureRows(X),
+            packed.data.offsets,
+            allowed=packed.allowed,
+            single_root=self.single_root,
+            temperature=self.temperature_ or 1.0,
+        )
+
+    @named_as_arcs
+    def _evaluation_labels(self, packed, y, sample_weight=None):
+        """Return the labels of arcs, and their weights, 0 for arcs not in the tree."""
+        labels = read_known_trees(
+            y,
+            packed.data,
+            packed.allowed,
+            self.classes_,
+            labelled=self.labelled,
+            single_root=self.single_root,
+        )
+        weight = checked_weight(sample_weight, packed.data)
+        counts = (labels != 0).astype(np.float64)
+        if weight is not None:
+            counts *= np.repeat(weight, packed.data.lengths)
+        return labels, counts
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        decoding: Decoding = "viterbi",
+        known: Any | None = None,
+    ) -> NDArray[np.object_]:
+        """Return the tree of every sentence.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        decoding : {"viterbi", "posterior"}, default="viterbi"
+            "viterbi" is the most probable tree. "posterior" is the tree with the
+            largest expected number of right arcs.
+        known : list of n lists of heads, default=None
+            Heads that are known and kept, None where the head of a word is free.
+
+        Returns
+        -------
+        y : ndarray of shape (n,)
+            An object array of the heads of each sentence, a list: 0 is the root, and m
+            the m-th word. With ``labelled=True`` it has pairs (heads, relations).
+
+        Raises
+        ------
+        ValueError
+            If `decoding` is unknown, the allowed arcs of a sentence have no tree, or no
+            tree has the heads in `known`.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import DependencyCRF
+        >>> words = ["dogs", "bark"]
+        >>> X = [[[h + ">" + m] for h in ["root", *words] for m in words]]
+        >>> crf = DependencyCRF(random_state=0).fit(X, [[2, 0]])
+        >>> crf.predict(X)
+        array([list([2, 0])], dtype=object)
+        >>> crf.predict(X, known=[[0, None]])
+        array([list([0, 1])], dtype=object)
+        """
+        return self._predict(self._packed(X), decoding, known)
+
+    @named_as_arcs
+    def _known_labels(self, packed, known):
+        """Return the label 0 of other arcs into words whose head is known, -1 else."""
+        return labels_of_known_heads(known, packed.data.lengths)
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of words whose head is predicted right: UAS.
+
+        With ``labelled=True`` the relation must be right too: LAS. All words count,
+        punctuation among them.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each sentence.
+
+        Returns
+        -------
+        score : float
+            In [0, 1].
+        """
+        return self._score(self._packed(X), y, sample_weight)
+
+    @available_if(lambda self: f"{type(self).__name__} has no pairs of neighbours")
+    def predict_edge_proba(self, X: Any) -> NDArray[Any]:
+        """Raise AttributeError: arcs have no neighbours.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        proba : ndarray
+        """
+        raise NotImplementedError
+
+    def explain(
+        self,
+        sentence: Any,
+        word: int,
+        *,
+        labels: Iterable[int] | None = None,
+        reference: int | None = None,
+        feature_names: Iterable[str] | None = None,
+    ) -> Explanation:
+        """Return what features contribute to the heads of a word.
+
+        As `SDCACRF.explain` does for positions, it compares trees: for every head the
+        best tree in which the word has it. The terms are those of the arcs in which
+        these trees differ: each feature that is not zero, and the intercept.
+
+        Parameters
+        ----------
+        sentence : one sentence as in `fit`
+        word : int
+            The number of the word, counted from 1.
+        labels : list of int, default=None
+            Heads to explain. By default the predicted one and the reference.
+        reference : int, default=None
+            The head that the others are compared with. By default the one of the best
+            tree in which the word does not have the predicted head.
+        feature_names : array-like of str of shape (n_features_in_,), default=None
+            As for `state_features`.
+
+        Returns
+        -------
+        explanation : Explanation
+            Its labels are heads, its positions words, and its paths the heads of all
+            words. A term ``[2>1] near`` is that of a feature of the arc from head 2 to
+            word 1.
+
+        Raises
+        ------
+        IndexError
+            If the sentence has no such word.
+        ValueError, TypeError
+            If no tree has one of the heads, feature_names has another length, or the
+            sentence is none.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import DependencyCRF
+        >>> words = ["dogs", "bark"]
+        >>> X = [[[h + ">" + m] for h in ["root", *words] for m in words]]
+        >>> crf = DependencyCRF(solver="lbfgs", tol=1e-10).fit(X, [[2, 0]])
+        >>> explanation = crf.explain(X[0], 1)
+        >>> explanation.label, explanation.reference, explanation.paths
+        (2, 0, {2: [2, 0], 0: [0, 1]})
+        >>> sorted(explanation.features)
+        ['[0>1] root>dogs', '[0>2] root>bark', '[1>2] dogs>bark', '[2>1] bark>dogs']
+        """
+        packed = self._packed([sentence])
+        n = words_of(packed.data.n_positions)
+        if not 1 <= word <= n:
+            raise IndexError(f"word: {word} is not in the sentence of {n} words")
+        names, trees = self._weight_names(feature_names), {}
+
+        def best_with(heads):
+            found = self._over(partial(_best_tree, word, heads), packed, proba=False)
+            if not len(found):
+                return found
+            heads = heads_of(found)
+            trees[int(heads[word - 1])] = found
+            return heads
+
+        every, place = list(range(n + 1)), {"position": word, "first": 1}
+        rivals = Rivals(best_with(every), best_with, every, **place)
+        labels = None if labels is None else list(labels)
+        labels, reference = rivals.choose(labels, reference)
+        paths = rivals.paths(labels, reference)
+        found = np.stack([trees[head] for head in paths])
+        return HeadExplanation(
+            self._terms(packed.data.X, found, names),
+            self._probabilities_of_heads(packed, word),
+            every,
+            position=word,
+            label=rivals.label,
+            reference=reference,
+            labels=labels,
+            paths=paths,
+        )
+
+    def _probabilities_of_heads(self, packed, word):
+        """Return the probability of each head of a word, or None."""
+        if no_probabilities(self) is not None:
+            return None
+        rows = self._over(lambda scores, *_: scores.node_marginals()[0], packed)
+        n = words_of(len(rows))
+        return rows[word - 1 :: n, 1:].sum(axis=1)
+
+    def _terms(self, X, trees, names):
+        """Return the Terms of trees, rows of labels of arcs, that are not in all."""
+        differs, n = (trees != trees[0]).any(axis=0), words_of(trees.shape[1])
+        coef, terms = self.coef_, []
+        for arc in np.flatnonzero(differs).tolist():
+            row = sp.coo_array(X[[arc]])
+            weights = dense_coef(coef[:, row.coords[1]]).T
+            features, values = list(names[row.coords[1]]), row.data
+            if len(self.classes_) > 1:
+                weights = np.vstack([weights, self.intercept_])
+                features, values = [*features, "<intercept>"], np.append(values, 1.0)
+            # The state 0 has no weights.
+            weights = np.hstack([np.zeros((len(weights), 1)), weights])
+            where = f"[{arc // n}>{arc % n + 1}] "
+            for feature, value, own in zip(features, values, weights, strict=True):
+                terms.append((f"{where}{feature}", value, value * own[trees[:, arc]]))
+        terms = [term for term in terms if (term[2] != term[2][0]).any()]
+        features, values, scores = zip(*terms, strict=True) if terms else ((), (), ())
+        scores = np.array(scores).reshape(-1, len(trees))
+        words = sorted({int(arc) % n + 1 for arc in np.flatnonzero(differs)})
+        return Terms(list(features), np.array(values), scores, words)
+
+
+def _best_tree(word, heads, scores, *_):
+    """Return the labels of the best tree with one of these heads, empty if none."""
+    labels, (value,) = scores.with_heads(word, heads).viterbi()
+    return labels if np.isfinite(value) else labels[:0]

@@ -1,0 +1,102 @@
+"""The dependency tree as a Structure: passes over data, and the compiled kernel."""
+
+import numpy as np
+
+from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
+from skcrf_sdca._kernels.visits._tying import ArcTying
+from skcrf_sdca.structures.dependency.parameters import ArcParameters
+from skcrf_sdca.structures.dependency.scores import ArcScores
+from skcrf_sdca.structures.structure import Structure
+from skcrf_sdca.structures.token_rows import TokenRows
+
+
+class DependencyTrees(TokenRows, Structure):
+    """Sentences whose positions are arcs, and whose labels form trees.
+
+    The states of an arc are 0, not in the tree, and 1 + k, in it with relation k.
+
+    Parameters
+    ----------
+    data : PackedSequences
+        The rows of the n (n + 1) arcs of each sentence, as in _spanning_trees.pyx.
+    n_labels : int
+        The number of relations.
+    single_root : bool
+        Whether trees have one word below the root alone.
+    constraints : ndarray of shape (n_arcs,), uint8, default=None
+        Which arcs may be in a tree; None if all may.
+    n_jobs, fixed
+        As for `Structure`.
+    """
+
+    name = "dependency"
+    levels = frozenset({"argmax", "log_partition", "expect", "visit"})
+    n_tied = 0
+    potential_axes = "TK", "nP"
+
+    def __init__(self, data, n_labels, *, single_root, **options):
+        super().__init__(data, n_labels + 1, **options)
+        self.single_root = single_root
+        self.rows = self._feature_rows()
+
+    @property
+    def label_constraints(self):
+        """None: arcs are constrained, and not labels."""
+
+    @property
+    def n_classes(self):
+        """The number of relations."""
+        return self.n_labels - 1
+
+    @property
+    def n_columns(self):
+        """How many weights a feature has: one for each relation."""
+        return self.n_classes
+
+    @property
+    def sizes(self):
+        """Axes: n sentences, T arcs, K states, P tied potentials, of which are none."""
+        n_arcs = self.data.n_positions
+        return {"n": len(self.data), "T": n_arcs, "K": self.n_labels, "P": 0}
+
+    def vector_form(self):
+        """Return the VectorForm; dual variables are those of trees of one kind."""
+        return super().vector_form()._replace(data=self.single_root)
+
+    def squared_radii_of_ties(self):
+        """Return zeros: arcs alone have features."""
+        return np.zeros(len(self.data))
+
+    def new_parameters(self, w=None):
+        """Return ArcParameters with the flat vector `w`, by default of zeros."""
+        return ArcParameters(self.data.n_features, self.n_classes, w)
+
+    def _parameters_of_all_pairs(self):
+        return self.new_parameters()
+
+    def _new_scores(self, local, tied, offsets, begin, end):
+        allowed, (first, last) = self.constraints, self.offsets[[begin, end]]
+        if allowed is not None:
+            allowed = allowed[first:last]
+        return ArcScores(local, tied, offsets, allowed, single_root=self.single_root)
+
+    def log_counts(self):
+        """Return the logarithm of the number of trees of each sentence."""
+        local = np.zeros((self.data.n_positions, self.n_labels))
+        n = len(self.data)
+        return self._new_scores(local, np.zeros(0), self.offsets, 0, n).log_partition()
+
+    def add_features(self, parameters, begin, end, factor, local):
+        """Add factor[i] times the features of local changes of begin <= i < end."""
+        super().add_features(
+            parameters, begin, end, factor, np.ascontiguousarray(local[:, 1:])
+        )
+
+    def inference(self):
+        """Return the compiled inference on all sentences."""
+        return SpanningTreeInference(
+            self.offsets, self.n_labels, self.constraints, self.single_root
+        )
+
+    def _tying(self):
+        return ArcTying(self.n_classes, int(self.data.lengths.max(initial=1)))
