@@ -28,7 +28,10 @@ cdef class SpanningTreeInference(Inference):
     cdef bint set_heads(self, const int* labels) noexcept nogil
     cdef bint is_tree(self) noexcept nogil
     cdef void draw_tree(self) noexcept nogil
-    cdef void set_rates(self) noexcept nogil
+    cdef double set_best(self) noexcept nogil
+    cdef double log_sum(self) noexcept nogil
+    cdef double set_marginals(self) noexcept nogil
+    cdef void start_draws(self) noexcept nogil
     cdef bint walk(self, Py_ssize_t root) noexcept nogil
     cdef bint walk_from(self, Py_ssize_t m, Py_ssize_t* n_left) noexcept nogil
     cdef void draw_in_turn(self, Py_ssize_t root) noexcept nogil

@@ -58,10 +58,14 @@ cdef class SpanningTreeInference(Inference):
         super().__init__(offsets, n_labels, 0, begin, end)
         self.allowed, self.single = allowed, single_root
         n_words = words_of(self.longest)
-        self.sums, self.best = MatrixTree(n_words), Arborescence(n_words)
+        self._make_passes(n_words)
         self.arcs, self.marginals = np.empty((2, self.longest))
         self.heads = np.empty(n_words, dtype=np.intc)
         self.done = np.empty(n_words, dtype=np.uint8)
+
+    def _make_passes(self, n_words):
+        """Make what sums over trees, and what finds the best one."""
+        self.sums, self.best = MatrixTree(n_words), Arborescence(n_words)
 
     cdef void take(self, Py_ssize_t i) noexcept nogil:
         Inference.take(self, i)
@@ -132,9 +136,7 @@ cdef class SpanningTreeInference(Inference):
         cdef double value = self.set_arcs(scores, True)
         cdef const double* local
         memset(labels, 0, self.length * sizeof(int))
-        value += self.best.solve(
-            &self.arcs[0], self.n_words, self.single, &self.heads[0]
-        )
+        value += self.set_best()
         for m in range(self.n_words):
             a = self.heads[m] * self.n_words + m
             local, best = scores.local + a * self.n_labels, 1
@@ -191,18 +193,14 @@ cdef class SpanningTreeInference(Inference):
 
     cdef double log_partition(self, Values scores) noexcept nogil:
         cdef double others = self.set_arcs(scores, False)
-        return others + self.sums.log_partition(
-            &self.arcs[0], self.n_words, self.single
-        )
+        return others + self.log_sum()
 
     cdef double expect(self, Values scores, Values out) noexcept nogil:
         cdef Py_ssize_t a, k
         cdef double value = self.set_arcs(scores, False), p, of_all
         cdef const double* local = scores.local
         cdef double* mu = out.local
-        value += self.sums.expect(
-            &self.arcs[0], self.n_words, self.single, &self.marginals[0]
-        )
+        value += self.set_marginals()
         memset(mu, 0, self.n_local * sizeof(double))
         if value == -INFINITY:
             return value
@@ -235,8 +233,8 @@ cdef class SpanningTreeInference(Inference):
         memset(labels, 0, self.length * n_draws * sizeof(int))
         if self.set_arcs(scores, False) == -INFINITY:
             return
-        self.sums.expect(&self.arcs[0], n, self.single, &self.marginals[0])
-        self.set_rates()
+        self.set_marginals()
+        self.start_draws()
         for d in range(n_draws):
             self.generator = <unsigned long long> (uniform[d] * LARGEST)
             self.generator ^= (
@@ -249,7 +247,23 @@ cdef class SpanningTreeInference(Inference):
                     scores.local + a * self.n_labels
                 )
 
-    cdef void set_rates(self) noexcept nogil:
+    cdef double set_best(self) noexcept nogil:
+        """Write the heads of the best tree of the arcs; return its score."""
+        return self.best.solve(
+            &self.arcs[0], self.n_words, self.single, &self.heads[0]
+        )
+
+    cdef double log_sum(self) noexcept nogil:
+        """Return log Z of the arcs."""
+        return self.sums.log_partition(&self.arcs[0], self.n_words, self.single)
+
+    cdef double set_marginals(self) noexcept nogil:
+        """Write the marginals of the arcs; return log Z."""
+        return self.sums.expect(
+            &self.arcs[0], self.n_words, self.single, &self.marginals[0]
+        )
+
+    cdef void start_draws(self) noexcept nogil:
         """Write the rates of walks from words to heads, the largest of a word 1."""
         cdef Py_ssize_t h, m, n = self.n_words
         cdef double largest

@@ -1,0 +1,62 @@
+"""Sums and maxima over projective trees, and draws: see _eisner.pyx."""
+
+
+# How numbers are added and multiplied.
+cdef enum Mode:
+    SUM         # as they are
+    LOG_SUM     # logarithms: no number is too small
+    BEST        # logarithms, the largest number in place of a sum
+
+
+cdef class Eisner:
+    cdef Py_ssize_t n               # words
+    cdef bint single                # whether one word alone is below the root
+    cdef Mode mode
+    cdef double zero, one           # of the mode
+    cdef double offset              # what the logarithms of all weights lack
+    # (n + 1, n + 1), of the nodes 0 to n; the root 0 has weights alone.
+    cdef double[::1] weight                     # [h, m]
+    cdef double[::1] right, left                # complete spans [i, j]
+    cdef double[::1] arc_right, arc_left        # incomplete, head first or last
+    cdef double[::1] out_right, out_left, out_split
+    # (n + 1,), of the root and the words up to one.
+    cdef double[::1] before                     # of all their trees
+    cdef double[::1] below                      # whose last word is below the root
+    cdef double[::1] out_before, out_gap
+    cdef int[::1] todo                          # (9n + 3,) the spans of a tree
+    cdef const double* uniform                  # numbers in [0, 1) for draws
+
+    cdef double solve(
+        self, const double* scores, Py_ssize_t n, bint single,
+        int* heads) noexcept nogil
+    cdef double log_partition(
+        self, const double* scores, Py_ssize_t n, bint single) noexcept nogil
+    cdef double expect(
+        self, const double* scores, Py_ssize_t n, bint single,
+        double* out) noexcept nogil
+    cdef void draw(self, const double* uniform, int* heads) noexcept nogil
+    cdef double inside(
+        self, const double* scores, Py_ssize_t n, bint single, Mode mode) noexcept nogil
+    cdef void set_weights(self, const double* scores) noexcept nogil
+    cdef void join_words(self) noexcept nogil
+    cdef void join_root(self) noexcept nogil
+    cdef void split_root(self, double* out) noexcept nogil
+    cdef void split_words(self, double* out) noexcept nogil
+    cdef void add_out(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil
+    cdef double share(self, double inside, double outside) noexcept nogil
+    cdef double value(self) noexcept nogil
+    cdef void trace(self, int* heads) noexcept nogil
+    cdef void trace_root(self, int* heads, Py_ssize_t* n_todo) noexcept nogil
+    cdef void trace_split(
+        self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t* n_todo) noexcept nogil
+    cdef void push(
+        self, int is_right, Py_ssize_t i, Py_ssize_t j,
+        Py_ssize_t* n_todo) noexcept nogil
+    cdef double plus(self, double a, double b) noexcept nogil
+    cdef double times(self, double a, double b) noexcept nogil
+    cdef double dot(
+        self, const double* a, Py_ssize_t step_a, const double* b, Py_ssize_t step_b,
+        Py_ssize_t size) noexcept nogil
+    cdef Py_ssize_t pick(
+        self, const double* a, Py_ssize_t step_a, const double* b, Py_ssize_t step_b,
+        Py_ssize_t size) noexcept nogil

@@ -1,0 +1,57 @@
+"""Projective dependency trees as an Inference: see _spanning_trees.pyx and _eisner.pyx.
+
+What differs is which trees there are, how they are summed up, and how they are drawn.
+"""
+
+import numpy as np
+
+from ._eisner cimport Eisner
+from ._spanning_trees cimport SpanningTreeInference
+
+
+cdef class ProjectiveTreeInference(SpanningTreeInference):
+    """The arcs of sentences, laid end to end; parameters of `SpanningTreeInference`."""
+
+    cdef Eisner spans
+    cdef double[::1] uniform        # for one draw
+
+    def _make_passes(self, n_words):
+        self.spans = Eisner(n_words)
+
+    def allow_sample(self):
+        self.uniform = np.empty(2 * self.spans.before.shape[0])
+
+    cdef double set_best(self) noexcept nogil:
+        return self.spans.solve(
+            &self.arcs[0], self.n_words, self.single, &self.heads[0]
+        )
+
+    cdef double log_sum(self) noexcept nogil:
+        return self.spans.log_partition(&self.arcs[0], self.n_words, self.single)
+
+    cdef double set_marginals(self) noexcept nogil:
+        return self.spans.expect(
+            &self.arcs[0], self.n_words, self.single, &self.marginals[0]
+        )
+
+    cdef bint is_tree(self) noexcept nogil:
+        """Return whether the heads are a tree, no arc of which crosses another."""
+        cdef Py_ssize_t i, m, a, b, c, d
+        if not SpanningTreeInference.is_tree(self):
+            return False
+        for i in range(self.n_words):
+            a, b = min(i + 1, self.heads[i]), max(i + 1, self.heads[i])
+            for m in range(i):
+                c, d = min(m + 1, self.heads[m]), max(m + 1, self.heads[m])
+                if a < c < b < d or c < a < d < b:
+                    return False
+        return True
+
+    cdef void start_draws(self) noexcept nogil:
+        """Do nothing: trees are drawn by the sums of `set_marginals`."""
+
+    cdef void draw_tree(self) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(2 * self.n_words):
+            self.uniform[k] = self.random()
+        self.spans.draw(&self.uniform[0], &self.heads[0])
