@@ -7,6 +7,7 @@ from typing import Any
 
 # Containers in an item whose entries are attributes with the key before their names.
 NESTED = dict, list, set
+_STR = frozenset([str])
 
 
 class ItemSequence:
@@ -19,11 +20,6 @@ class ItemSequence:
         number or bool, the value of the attribute ``name``; a str (or UTF-8 in bytes),
         which is the attribute ``name:value`` with value 1; or a dict, list or set,
         whose attributes have ``name:`` before their names.
-
-    Attributes
-    ----------
-    attributes : list of lists of (str, float)
-        The attributes of each item, names and values, in their order.
 
     Raises
     ------
@@ -40,15 +36,21 @@ class ItemSequence:
     [{'word:the': 1.0, 'length': 3.0}, {'bias': 1.0}]
     """
 
-    attributes: list[list[tuple[str, float]]]
+    # As `AttributeWeights` takes items: names alone have the value 1.
+    entries: list[list[Any]]
 
     def __init__(self, pyseq: Any) -> None:
         if isinstance(pyseq, ItemSequence):
-            self.attributes = pyseq.attributes
+            self.entries = pyseq.entries
         elif isinstance(pyseq, (str, bytes)):
             raise ValueError("a sequence is a list of items, got a string.")
         else:
-            self.attributes = [_attributes(item) for item in pyseq]
+            self.entries = [_entries(item) for item in pyseq]
+
+    @property
+    def attributes(self) -> list[list[tuple[str, float]]]:
+        """The attributes of each item, names and values, in their order."""
+        return [list(map(_pair, entries)) for entries in self.entries]
 
     def items(self) -> list[dict[str, float]]:
         """Return the attributes of each item, as dicts {name: value}."""
@@ -56,26 +58,31 @@ class ItemSequence:
 
     def __len__(self) -> int:
         """Return the number of items."""
-        return len(self.attributes)
+        return len(self.entries)
 
     def __repr__(self) -> str:
         """Return the number of items, in words."""
         return f"<ItemSequence of size {len(self)}>"
 
 
-def _attributes(item):
-    """Return the pairs (name, value) of an item."""
+def _pair(entry):
+    return entry if type(entry) is tuple else (entry, 1.0)
+
+
+def _entries(item):
+    """Return the names or the pairs (name, value) of an item."""
     if isinstance(item, (str, bytes)):
         raise ValueError(f"an item is a dict or a list of names, got {item!r:.40}.")
     if not isinstance(item, dict):
-        return [(n if type(n) is str else _name(n), 1.0) for n in item]
+        names = list(item)
+        return names if _STR.issuperset(map(type, names)) else list(map(_name, names))
     found = []
     for key, value in item.items():
         name = _name(key)
         if isinstance(value, (str, bytes)):
             found.append((f"{name}:{_name(value)}", 1.0))
         elif isinstance(value, NESTED):
-            nested = _attributes(value)
+            nested = map(_pair, _entries(value))
             found += [(f"{name}:{within}", number) for within, number in nested]
         else:
             found.append((name, _number(name, value)))

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from skcrf_sdca._kernels.features._attributes import AttributeWeights
+from skcrf_sdca._kernels.math._transitions import all_transitions
 from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca.compat._conversion import places_of_boundaries
 from skcrf_sdca.compat._items import ItemSequence
@@ -137,18 +139,10 @@ class Tagger:
             If its scores are not finite.
         """
         self._opened()
-        items, find = ItemSequence(xseq).attributes, self._numbers.get
-        local = self._scores(
-            len(items),
-            [find(name, -1) for item in items for name, _ in item],
-            np.repeat(np.arange(len(items)), list(map(len, items))),
-            [value for item in items for _, value in item],
-        )
-        for block, place in _PLACES.items():
-            if block in self._at and items:
-                local[place] += self._at[block]
-        offsets = np.array([0, len(items)], dtype=np.int64)
-        chains = Chains(local, self._transition, offsets)
+        local = self._scores(ItemSequence(xseq).entries)
+        for block, at in self._at.items() if len(local) else ():
+            local[_PLACES[block]] += at
+        chains = self._no_chains.of_one(local)
         chains.check(0)
         self._chains, self._marginals = chains, None
 
@@ -239,43 +233,32 @@ class Tagger:
         """
         self._model, self._chains = model, None
         n_labels = len(model.labels)
-        self._numbers = {name: i for i, name in enumerate(model.attributes)}
         self._label_numbers = {name: k for k, name in enumerate(model.labels)}
         weights = model.weights
         w = weights[weights["kind"] == STATE]
         w = w[np.argsort(w["source"], kind="stable")]
         counts = np.bincount(w["source"], minlength=len(model.attributes))
-        self._begins = np.concatenate([[0], np.cumsum(counts)])
-        self._columns, self._weights = w["label"].astype(np.int64), w["weight"].copy()
+        self._attribute_weights = AttributeWeights(
+            {name: i for i, name in enumerate(model.attributes)},
+            np.concatenate([[0], np.cumsum(counts)]),
+            w["label"].astype(np.int64),
+            w["weight"].copy(),
+        )
         w = weights[weights["kind"] == TRANSITION]
-        self._transition = np.zeros((n_labels, n_labels))
-        self._transition[w["source"], w["label"]] = w["weight"]
+        transition = np.zeros((n_labels, n_labels))
+        transition[w["source"], w["label"]] = w["weight"]
+        layout = all_transitions(n_labels)
+        self._no_chains = Chains.without_positions(transition, None, layout)
         self._at = {}
         for block, i in places_of_boundaries(model.attributes).items():
-            self._at[block] = self._scores(1, [i], [0], [1.0])[0]
+            self._at[block] = self._scores([[model.attributes[i]]])[0]
         return self
 
-    def _scores(self, length, numbers, rows, values):
-        """Return the sums (length, K) of the weights of attributes, times values.
-
-        ``numbers``, ``rows`` and ``values`` are of each attribute; the number is -1 if
-        the model does not have it. They are added in their order, as in CRFsuite.
-        """
-        n_labels, numbers = len(self._label_numbers), np.array(numbers, dtype=np.int64)
-        is_known = numbers >= 0
-        numbers = numbers[is_known]
-        begins = self._begins[numbers]
-        counts = self._begins[numbers + 1] - begins
-        ends = np.cumsum(counts)
-        places = np.arange(ends[-1] if len(ends) else 0)
-        places += np.repeat(begins - ends + counts, counts)
-        columns = np.repeat(n_labels * np.asarray(rows)[is_known], counts)
-        values = np.array(values, dtype=float)[is_known]
-        added = np.repeat(values, counts) * self._weights[places]
-        columns += self._columns[places]
-        # Without attributes, the sums are integers.
-        sums = np.bincount(columns, added, minlength=length * n_labels).astype(float)
-        return sums.reshape(length, n_labels)
+    def _scores(self, entries):
+        """Return the sums (T, K) of the weights of the attributes of items."""
+        local = np.zeros((len(entries), len(self._label_numbers)))
+        self._attribute_weights.add(entries, local)
+        return local
 
     def _opened(self):
         if self._model is None:
