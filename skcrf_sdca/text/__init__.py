@@ -17,6 +17,7 @@ from skcrf_sdca._utils.lazy import lazy
 if TYPE_CHECKING:
     from skcrf_sdca.data.spans import extract_spans
 
+    from ._arc_features import ArcFeatures, arc_templates
     from ._conll import read_conll, write_conll
     from ._conllu import ConlluSentence, read_conllu, write_conllu
     from ._corpora import read_corpus
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_TEMPLATES",
     "Apply",
+    "ArcFeatures",
     "At",
     "ConlluSentence",
     "Joint",
@@ -53,6 +55,7 @@ __all__ = [
     "TokenFeatures",
     "Window",
     "align_spans",
+    "arc_templates",
     "char_spans",
     "convert_labels",
     "extract_spans",
@@ -74,6 +77,7 @@ __all__ = [
 # The names of each module: templates are of use without scikit-learn, too.
 _MODULES = {
     ".data.spans": "extract_spans",
+    "_arc_features": "ArcFeatures arc_templates",
     "_conll": "read_conll write_conll",
     "_conllu": "ConlluSentence read_conllu write_conllu",
     "_corpora": "read_corpus",

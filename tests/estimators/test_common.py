@@ -42,7 +42,7 @@ from skcrf_sdca import (
     text,
 )
 from skcrf_sdca.distributed import DistributedCRF
-from skcrf_sdca.text import TokenFeatures
+from skcrf_sdca.text import ArcFeatures, TokenFeatures
 
 # These checks compare to a relative 1e-7 fits that stop at a gap of tol, or, of online
 # learning, in which a repeated row is not one long step.
@@ -155,6 +155,7 @@ ON_SEQUENCES = {
     "SequenceHasher": SequenceHasher(),
     "SequenceUnion": SequenceUnion([("a", PerToken(StandardScaler()))]),
     "TokenFeatures": TokenFeatures(["word"]),
+    "ArcFeatures": ArcFeatures(["h.word m.word"]),
     "SequenceVoting": SequenceVoting([("crf", LBFGSCRF())]),
     "SequenceBagging": SequenceBagging(LBFGSCRF()),
     "CalibratedSpans": CalibratedSpans(LBFGSCRF()),
