@@ -12,15 +12,35 @@ from scipy.special import logsumexp
 
 
 @cache
-def trees(n, *, single_root):
+def trees(n, *, single_root=True, projective=False):
     """Return the heads of all trees of n words, (n_trees, n); 0 is the root."""
     found = [heads for heads in product(range(n + 1), repeat=n) if _is_tree(heads)]
+    if projective:
+        found = [heads for heads in found if _is_projective(heads)]
     found = np.array(found).reshape(-1, n)
     return found[(found == 0).sum(axis=1) == 1] if single_root else found
 
 
 def _is_tree(heads):
     return all(_is_below_the_root(heads, m) for m in range(1, len(heads) + 1))
+
+
+def _is_projective(heads):
+    """Whether all words between a head and its word are below the head."""
+    above = [_above(heads, m) for m in range(len(heads) + 1)]
+    return all(
+        h in above[u]
+        for m, h in enumerate(heads, start=1)
+        for u in range(min(h, m) + 1, max(h, m))
+    )
+
+
+def _above(heads, m):
+    found = []
+    while m > 0:
+        m = heads[m - 1]
+        found.append(m)
+    return found
 
 
 def _is_below_the_root(heads, m):
@@ -31,22 +51,22 @@ def _is_below_the_root(heads, m):
     return False
 
 
-def tree_scores(scores, *, single_root):
+def tree_scores(scores, **kind):
     """Return all trees, and their scores."""
     n = scores.shape[1]
-    heads = trees(n, single_root=single_root)
+    heads = trees(n, **kind)
     return heads, scores[heads, np.arange(n)].sum(axis=1)
 
 
-def log_partition(scores, *, single_root):
+def log_partition(scores, **kind):
     """Return log Z."""
-    _, values = tree_scores(scores, single_root=single_root)
+    _, values = tree_scores(scores, **kind)
     return logsumexp(values) if (values > -np.inf).any() else -np.inf
 
 
-def arc_marginals(scores, *, single_root):
+def arc_marginals(scores, **kind):
     """Return the probability of each arc, and the entropy of trees."""
-    heads, values = tree_scores(scores, single_root=single_root)
+    heads, values = tree_scores(scores, **kind)
     log_p = values - logsumexp(values)
     p = np.exp(log_p)
     marginals = np.zeros(scores.shape)

@@ -8,6 +8,7 @@ Messages say sentence and word, in these numbers.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,6 +33,13 @@ UNSPECIFIED = "dep"
 ROWS = "row h * n + m is that of the arc from head h, 0 for the root, to word m + 1"
 
 
+class TreeKind(NamedTuple):
+    """Which trees there are."""
+
+    single_root: bool = True  # one word alone is below the root
+    projective: bool = False  # all words between a head and its word are below the head
+
+
 @dataclass(frozen=True)
 class ArcData(Data):
     """The Data of arcs; ``constraints`` says which of them are allowed, None if all."""
@@ -40,7 +48,7 @@ class ArcData(Data):
 
 
 @named_as_arcs
-def read_dependencies(X, y, known, *, labelled, single_root):
+def read_dependencies(X, y, known, *, labelled, kind):
     """Return the ArcData of a fit; the errors are as in `DependencyCRF.fit`."""
     X = list(X) if isinstance(X, Iterator) else X
     rows, allowed = split_arcs(X)
@@ -48,7 +56,7 @@ def read_dependencies(X, y, known, *, labelled, single_root):
     def encode(input_format, y, data):
         n_words = words_of(data.lengths)
         heads, relations = split_labels(y, n_words, labelled=labelled)
-        check_trees(heads, allowed, data.offsets, single_root=single_root)
+        check_trees(heads, allowed, data.offsets, kind)
         with in_words(item="word", position="word"):
             if known.classes is None:
                 classes, codes, _ = encode_training_labels(relations, n_words)
@@ -62,14 +70,14 @@ def read_dependencies(X, y, known, *, labelled, single_root):
     return ArcData(**(vars(own) | {"X": X}), constraints=allowed)
 
 
-def read_known_trees(y, data, allowed, classes, *, labelled, single_root):
+def read_known_trees(y, data, allowed, classes, *, labelled, kind):
     """Return the labels of all arcs of y for a model that has these relations.
 
     Arcs of other relations have the label -1. The errors are those of a fit.
     """
     n_words = words_of(data.lengths)
     heads, relations = split_labels(y, n_words, labelled=labelled)
-    check_trees(heads, allowed, data.offsets, single_root=single_root)
+    check_trees(heads, allowed, data.offsets, kind)
     with in_words(item="word", position="word"):
         codes = encode_known_labels(relations, n_words, classes)
     return labels_of_arcs(heads, codes, data.offsets)
@@ -227,18 +235,20 @@ def _heads(heads, i, n):
     return found.astype(np.int64)
 
 
-def check_trees(heads, allowed, offsets, *, single_root):
-    """Raise ValueError, with the sentence, if heads are no tree of allowed arcs."""
+def check_trees(heads, allowed, offsets, kind):
+    """Raise ValueError, with the sentence, if heads are no tree of this kind."""
     for i, own in enumerate(heads):
         n, where = len(own), f"{words().y}: sentence {i}"
         _check_acyclic(own, where)
         (roots,) = np.nonzero(own == 0)
-        if single_root and len(roots) > 1:
+        if kind.single_root and len(roots) > 1:
             raise ValueError(
                 f"{where} has {len(roots)} words below the root, the words "
                 f"{roots[0] + 1} and {roots[1] + 1} among them; set single_root=False "
                 "to allow that"
             )
+        if kind.projective:
+            _check_projective(heads, i)
         if allowed is None:
             continue
         lacking = allowed[offsets[i] + own * n + np.arange(n)] == 0
@@ -266,6 +276,38 @@ def _check_acyclic(heads, where):
     if above.any():
         m = int((above > 0).argmax())
         raise ValueError(f"{where}, word {m}: its heads form a cycle")
+
+
+def _check_projective(heads, i):
+    """Raise ValueError if arcs of sentence i cross, and say in how many others too."""
+    pair = crossing(heads[i])
+    if pair is None:
+        return
+    n_more = sum(crossing(own) is not None for own in heads[i + 1 :])
+    a, b = pair
+    raise ValueError(
+        f"{words().y}: sentence {i} is not projective: the arcs from {heads[i][a - 1]} "
+        f"to {a} and from {heads[i][b - 1]} to {b} cross, and {n_more} sentences after "
+        "it have such arcs; leave them out, or set projective=False"
+    )
+
+
+def crossing(heads):
+    """Return two words whose arcs cross, or None; the root stands before all words.
+
+    >>> import numpy as np
+    >>> from skcrf_sdca.data.dependencies import crossing
+    >>> crossing(np.array([2, 0, 1])), crossing(np.array([3, 0, 2]))
+    ((2, 3), (2, 1))
+    >>> crossing(np.array([2, 0, 2]))
+    """
+    ends = np.stack([heads, np.arange(1, len(heads) + 1)])
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    inside = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
+    if not inside.any():
+        return None
+    a, b = np.argwhere(inside)[0].tolist()
+    return a + 1, b + 1
 
 
 def labels_of_arcs(heads, codes, offsets):

@@ -22,8 +22,9 @@ from skcrf_sdca.model.dependency_answers import DependencyAnswers
 class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit):
     """CRF of dependency trees: a head for each word, exact and with a certificate.
 
-    The trees are all those that have every word below the root, non-projective ones
-    among them. Minimises, over all weights w (``coef_``, ``intercept_``)::
+    The trees are all those that have every word below the root; with ``projective``
+    those in which no arcs cross. Minimises, over all weights w (``coef_``,
+    ``intercept_``)::
 
         P(w) = alpha/2 ||w||^2 + 1/n sum_i L_i(w),
         L_i(w) = -log p(y_i | x_i; w)    with the default loss,
@@ -33,7 +34,8 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
     where x[h, m] are the features of the arc from head h to word m; with relations,
     coef_ has a row for each of them, and intercept_ a number. The sum over all trees is
     that of the matrix-tree theorem [1]_, made without a subtraction, so that it is
-    right for weights of any size. The fit stops on the certificate of the other
+    right for weights of any size; the one over projective trees is made of spans of
+    words [2]_. The fit stops on the certificate of the other
     estimators: ``duality_gap_`` bounds the distance of P(w) from its minimum.
 
     Parameters
@@ -65,6 +67,8 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
     ----------
     .. [1] Koo, Globerson, Carreras, Collins, "Structured prediction models via the
        matrix-tree theorem", EMNLP-CoNLL 2007.
+    .. [2] Eisner, "Three new probabilistic models for dependency parsing: an
+       exploration", COLING 1996.
 
     Examples
     --------
@@ -140,7 +144,8 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
         ValueError, TypeError
             If arcs are not of this form or NaN or infinite, a word has no allowed head,
             heads form a cycle, are out of range or not allowed, a word is its own head,
-            or two words are below the root with ``single_root=True``; the message names
+            two words are below the root with ``single_root=True``, or arcs cross with
+            ``projective=True``; the message names
             the sentence and the word, counted from 1.
 
         Warns
@@ -163,12 +168,10 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
 
     def _read(self, X, y, known, lengths=None):
         """Return the ArcData of X and y."""
-        return read_dependencies(
-            X, y, known, labelled=self.labelled, single_root=self.single_root
-        )
+        return read_dependencies(X, y, known, labelled=self.labelled, kind=self._kind)
 
     def _structure_options(self, training):
-        return self._structure, {"single_root": self.single_root}
+        return self._structure, {"kind": self._kind}
 
     def _new_loss(self, training):
         loss = super()._new_loss(training)

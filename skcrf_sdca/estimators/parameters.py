@@ -784,6 +784,13 @@ class TreeOptions:
 
     Whether one word alone has the root as its head, as in Universal Dependencies.
     """
+    projective: bool = False
+    """bool
+
+    Whether no arcs cross: all words between a head and its word are then below that
+    head, for the root too. Few sentences of many languages are not so (2 % in English),
+    and the fewer trees are learned from fewer sentences.
+    """
     solver: GraphSolver = "sdca"
     """{"sdca", "oeg", "sag", "sgd", "lbfgs"}
 

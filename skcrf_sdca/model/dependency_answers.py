@@ -14,6 +14,7 @@ from skcrf_sdca._utils.typing import Decoding
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.dependencies import (
     TreeFormat,
+    TreeKind,
     labels_of_known_heads,
     named_as_arcs,
     read_known_trees,
@@ -50,11 +51,16 @@ class DependencyAnswers(Inspection, TrimmingMixin):
     """Answers of an estimator of dependency trees."""
 
     _structure = "dependency"
-    _beside = "single_root"
+    _beside = "single_root and projective"
     _named = staticmethod(named_as_arcs)
 
     labelled: bool
     single_root: bool
+    projective: bool
+
+    @property
+    def _kind(self):
+        return TreeKind(self.single_root, self.projective)
 
     def _blocks(self):
         return ArcParameters.blocks
@@ -73,14 +79,13 @@ class DependencyAnswers(Inspection, TrimmingMixin):
     def _check_has_trees(self, allowed, offsets):
         """Raise ValueError, with the sentence, if the allowed arcs have no tree."""
         local = np.zeros((len(allowed), 2))
-        scores = ArcScores(
-            local, np.zeros(0), offsets, allowed, single_root=self.single_root
-        )
+        scores = ArcScores(local, np.zeros(0), offsets, allowed, self._kind)
         lacking = scores.log_partition() == -np.inf
         if lacking.any():
             raise ValueError(
                 f"{words().X}: sentence {int(lacking.argmax())} has no tree of the "
-                f"arcs that are allowed, with single_root={self.single_root}"
+                f"arcs that are allowed, with single_root={self.single_root} and "
+                f"projective={self.projective}"
             )
 
     def _held_out(self, X, y, allowed):
@@ -96,7 +101,7 @@ class DependencyAnswers(Inspection, TrimmingMixin):
             FeatureRows(X),
             packed.data.offsets,
             allowed=packed.allowed,
-            single_root=self.single_root,
+            kind=self._kind,
             temperature=self.temperature_ or 1.0,
         )
 
@@ -109,7 +114,7 @@ class DependencyAnswers(Inspection, TrimmingMixin):
             packed.allowed,
             self.classes_,
             labelled=self.labelled,
-            single_root=self.single_root,
+            kind=self._kind,
         )
         weight = checked_weight(sample_weight, packed.data)
         counts = (labels != 0).astype(np.float64)

@@ -14,17 +14,22 @@ from skcrf_sdca.solvers import parallel
 ALPHA, D = 0.05, 3
 SOLVERS = ["sdca", "oeg", "sag", "sgd", "lbfgs"]
 RELATIONS = ["mod", "obj", "root"]
-roots = pytest.mark.parametrize("single_root", [True, False])
+KINDS = {
+    "one root": {},
+    "roots": {"single_root": False},
+    "projective": {"projective": True},
+}
+kinds = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
-def samples(single_root, seed=0):
+def samples(seed=0, **kind):
     """Return arcs (n + 1, n, D) of sentences, and trees that a model has drawn."""
     rng = np.random.default_rng(seed)
     X = [rng.normal(size=(n + 1, n, D)) for n in (1, 2, 3, 4, 3, 2, 5)]
     w, y = rng.normal(size=D), []
     for x in X:
         noise = rng.gumbel(size=x.shape[:2])
-        heads, scores = tree_twin.tree_scores(x @ w + noise, single_root=single_root)
+        heads, scores = tree_twin.tree_scores(x @ w + noise, **kind)
         y.append(heads[scores.argmax()].tolist())
     return X, y
 
@@ -32,6 +37,10 @@ def samples(single_root, seed=0):
 def with_relations(y, seed=1):
     rng = np.random.default_rng(seed)
     return [(heads, rng.choice(RELATIONS, size=len(heads)).tolist()) for heads in y]
+
+
+def kind_of(crf):
+    return {"single_root": crf.single_root, "projective": crf.projective}
 
 
 def arc_scores(crf, x):
@@ -43,7 +52,7 @@ def arc_scores(crf, x):
 def labelled_trees(crf, x):
     """Return the log of Z and of the sum over the relations of each arc."""
     of_arcs = logsumexp(arc_scores(crf, x), axis=2)
-    return tree_twin.log_partition(of_arcs, single_root=crf.single_root), of_arcs
+    return tree_twin.log_partition(of_arcs, **kind_of(crf)), of_arcs
 
 
 def codes_of(crf, labels):
@@ -62,7 +71,7 @@ def objective(crf, X, y):
         heads, codes = codes_of(crf, labels)
         scores, words = arc_scores(crf, x), np.arange(len(heads))
         log_z, of_arcs = labelled_trees(crf, x)
-        marginals, _ = tree_twin.arc_marginals(of_arcs, single_root=crf.single_root)
+        marginals, _ = tree_twin.arc_marginals(of_arcs, **kind_of(crf))
         expected = marginals[..., np.newaxis] * np.exp(
             scores - of_arcs[..., np.newaxis]
         )
@@ -77,15 +86,15 @@ def fitted(X, y, solver="lbfgs", **parameters):
     return crf.set_params(**{"tol": 1e-9, **parameters}).fit(X, y)
 
 
-@roots
+@kinds
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.usefixtures("many_ranges")
-def test_every_solver_finds_the_optimum(solver, single_root, n_jobs, monkeypatch):
+def test_every_solver_finds_the_optimum(solver, kind, n_jobs, monkeypatch):
     monkeypatch.setattr(parallel, "MIN_SHARD", 1)
-    X, y = samples(single_root)
-    crf = fitted(X, y, solver, single_root=single_root, n_jobs=n_jobs)
-    best = fitted(X, y, single_root=single_root, tol=1e-12)
+    X, y = samples(**kind)
+    crf = fitted(X, y, solver, **kind, n_jobs=n_jobs)
+    best = fitted(X, y, **kind, tol=1e-12)
     value, gradient = objective(crf, X, y)
     assert_allclose(crf.primal_objective_, value, rtol=1e-12)
     assert_allclose(value, objective(best, X, y)[0], rtol=1e-8)
@@ -96,7 +105,7 @@ def test_every_solver_finds_the_optimum(solver, single_root, n_jobs, monkeypatch
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_relations_are_trained_too(solver):
-    X, y = samples(True)
+    X, y = samples()
     y = with_relations(y)
     crf = fitted(X, y, solver, labelled=True)
     value, gradient = objective(crf, X, y)
@@ -108,7 +117,7 @@ def test_relations_are_trained_too(solver):
 
 
 def test_the_bound_of_the_entropy_holds_at_every_epoch():
-    X, y = samples(True)
+    X, y = samples()
     best = fitted(X, y).primal_objective_
     crf = fitted(X, y, "sdca")
     dual, primal = (crf.history_[name] for name in ("dual", "primal"))
@@ -116,9 +125,9 @@ def test_the_bound_of_the_entropy_holds_at_every_epoch():
     assert (primal >= best - 1e-12).all()
 
 
-@roots
-def test_the_hinge_is_near_its_optimum(single_root):
-    X, y = samples(single_root)
+@kinds
+def test_the_hinge_is_near_its_optimum(kind):
+    X, y = samples(**kind)
 
     def value_of(w):
         value = ALPHA / 2.0 * w @ w
@@ -127,15 +136,11 @@ def test_the_hinge_is_near_its_optimum(single_root):
             cost = np.ones(x.shape[:2])
             cost[heads, words] = 0.0
             scores = x @ w
-            _, all_scores = tree_twin.tree_scores(
-                scores + 2.0 * cost, single_root=single_root
-            )
+            _, all_scores = tree_twin.tree_scores(scores + 2.0 * cost, **kind)
             value += (all_scores.max() - scores[heads, words].sum()) / len(X)
         return value
 
-    crf = fitted(
-        X, y, "sdca", single_root=single_root, loss="hinge", margin=2.0, tol=1e-2
-    )
+    crf = fitted(X, y, "sdca", **kind, loss="hinge", margin=2.0, tol=1e-2)
     w = crf.coef_[0]
     assert_allclose(crf.primal_objective_, value_of(w), rtol=1e-12)
     best = minimize(value_of, w, method="Nelder-Mead", options={"xatol": 1e-9}).fun
@@ -146,7 +151,7 @@ def test_the_hinge_is_near_its_optimum(single_root):
 
 @pytest.mark.parametrize("solver", ["sdca", "oeg", "lbfgs"])
 def test_softmax_margin_counts_wrong_words(solver):
-    X, y = samples(True)
+    X, y = samples()
     crf = fitted(X, y, solver, loss="softmax_margin", margin=0.7, temperature=2.0)
     w, value = crf.coef_[0], 0.0
     for x, heads in zip(X, y, strict=True):
@@ -162,7 +167,7 @@ def test_softmax_margin_counts_wrong_words(solver):
 
 @pytest.mark.parametrize("solver", ["sdca", "oeg", "lbfgs"])
 def test_the_elastic_net_makes_zeros(solver):
-    X, y = samples(True)
+    X, y = samples()
     X = [np.concatenate([x, 1e-3 * x], axis=2) for x in X]
     crf = fitted(X, y, solver, l1_ratio=0.4, tol=1e-6)
     best = fitted(X, y, "lbfgs", l1_ratio=0.4, tol=1e-10)
@@ -170,18 +175,18 @@ def test_the_elastic_net_makes_zeros(solver):
     assert crf.n_nonzero_ <= D
 
 
-@roots
-def test_answers_are_those_of_all_trees(single_root):
-    X, y = samples(single_root)
-    crf = fitted(X, y, single_root=single_root)
+@kinds
+def test_answers_are_those_of_all_trees(kind):
+    X, y = samples(**kind)
+    crf = fitted(X, y, **kind)
     proba, best = crf.predict_proba(X), crf.predict_n_best(X, 3)
     log_p, log_z = crf.log_likelihood(X, y), crf.log_partition(X)
     logs, drawn = crf.predict_log_proba(X), crf.sample(X, 4, random_state=0)
     n_right = 0
     for i, x in enumerate(X):
         scores = arc_scores(crf, x)[..., 0]
-        heads, values = tree_twin.tree_scores(scores, single_root=single_root)
-        marginals, _ = tree_twin.arc_marginals(scores, single_root=single_root)
+        heads, values = tree_twin.tree_scores(scores, **kind)
+        marginals, _ = tree_twin.arc_marginals(scores, **kind)
         order, total = np.argsort(-values)[:3], logsumexp(values)
         assert_allclose(proba[i], marginals, rtol=1e-9)
         with np.errstate(divide="ignore"):
@@ -198,7 +203,7 @@ def test_answers_are_those_of_all_trees(single_root):
 
 
 def test_weights_of_sentences_count():
-    X, y = samples(True)
+    X, y = samples()
     weight = np.array([2.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     crf = DependencyCRF(alpha=ALPHA, solver="lbfgs", tol=1e-10)
     crf.fit(X, y, sample_weight=weight)
@@ -212,7 +217,7 @@ def test_weights_of_sentences_count():
 
 
 def test_relations_are_answered():
-    X, y = samples(True)
+    X, y = samples()
     y = with_relations(y)
     crf = fitted(X, y, labelled=True)
     (proba, *_), (best, *_) = crf.predict_proba(X[2:]), crf.predict_n_best(X[2:], 9)
@@ -238,7 +243,7 @@ def test_relations_are_answered():
 
 
 def test_arcs_in_any_form_are_the_same_model():
-    X, y = samples(True)
+    X, y = samples()
     crf = fitted(X, y)
     rows = [x.reshape(-1, D) for x in X]
     names = [
@@ -257,7 +262,7 @@ def test_arcs_in_any_form_are_the_same_model():
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_arcs_that_are_not_allowed_are_never_in_a_tree(solver):
-    X, y = samples(True)
+    X, y = samples()
     allowed = [np.ones(x.shape[:2], dtype=bool) for x in X]
     own = y[3]
     other = next(h for h in range(5) if h not in (own[0], 1))
@@ -279,7 +284,7 @@ def test_arcs_that_are_not_allowed_are_never_in_a_tree(solver):
 
 def test_a_model_of_large_weights_is_exact():
     # Two words that prefer each other by hundreds of nats.
-    X, y = samples(True)
+    X, y = samples()
     crf = fitted(X, y)
     crf.coef_ = 200.0 * crf.coef_
     for x, found in zip(X, crf.predict_proba(X), strict=True):
@@ -289,7 +294,7 @@ def test_a_model_of_large_weights_is_exact():
 
 
 def test_a_start_and_a_prior():
-    X, y = samples(True)
+    X, y = samples()
     crf = fitted(X, y)
     again = DependencyCRF(alpha=ALPHA, solver="oeg", max_iter=1, random_state=0)
     assert again.fit(X, y, init=crf).duality_gap_ < 1e-3
@@ -303,14 +308,14 @@ def test_a_start_and_a_prior():
 
 
 def test_held_out_trees_score_every_epoch():
-    X, y = samples(True)
+    X, y = samples()
     crf = DependencyCRF(alpha=ALPHA, random_state=0).fit(X, y, X_val=X, y_val=y)
     assert_allclose(crf.history_["val_score"][-1], crf.score(X, y))
 
 
 @pytest.mark.parametrize("labelled", [False, True])
 def test_a_model_is_saved_and_loaded(labelled, tmp_path):
-    X, y = samples(True)
+    X, y = samples()
     y = with_relations(y) if labelled else y
     crf = fitted(X, y, labelled=labelled)
     save_model(crf, tmp_path / "model.zip")
@@ -323,7 +328,7 @@ def test_a_model_is_saved_and_loaded(labelled, tmp_path):
 
 @pytest.mark.parametrize("labelled", [False, True])
 def test_the_terms_of_an_explanation_sum_to_the_difference(labelled):
-    X, y = samples(True)
+    X, y = samples()
     y = with_relations(y) if labelled else y
     crf = fitted(X, y, labelled=labelled)
     x, word = X[3], 2
@@ -344,7 +349,7 @@ def test_the_terms_of_an_explanation_sum_to_the_difference(labelled):
 
 
 def test_pruned_and_sparse_models_answer_the_same():
-    X, y = samples(True)
+    X, y = samples()
     crf = fitted(X, y)
     found = crf.predict_proba(X)
     for other in (crf.prune(0.0), crf.sparsify(), crf.densify()):
@@ -355,7 +360,7 @@ def test_pruned_and_sparse_models_answer_the_same():
 @pytest.mark.parametrize("labelled", [False, True])
 @pytest.mark.parametrize("decoding", ["viterbi", "posterior"])
 def test_known_heads_are_kept(decoding, labelled):
-    X, y = samples(True)
+    X, y = samples()
     crf = fitted(X, with_relations(y) if labelled else y, labelled=labelled)
     scores = arc_scores(crf, X[3])
     of_arcs = scores.max(axis=2) if decoding == "viterbi" else logsumexp(scores, axis=2)
@@ -382,7 +387,7 @@ def test_known_heads_are_kept(decoding, labelled):
 
 
 def test_methods_without_a_meaning_are_not_there():
-    X, y = samples(True)
+    X, y = samples()
     assert not hasattr(fitted(X, y), "predict_edge_proba")
 
 
@@ -408,6 +413,23 @@ def test_errors_of_y_name_sentence_and_word(y, message):
     crf = DependencyCRF().fit([ARCS], [[2, 0]])
     with pytest.raises(ValueError, match=message):
         crf.score([ARCS], y)
+
+
+def test_arcs_that_cross_are_named_and_counted():
+    X = [np.zeros((4, 3, D))] * 3
+    y = [[2, 0, 2], [2, 0, 1], [3, 0, 2]]
+    message = (
+        "y: sentence 1 is not projective: the arcs from 0 to 2 and from 1 to 3 cross, "
+        "and 1 sentences after it"
+    )
+    with pytest.raises(ValueError, match=message):
+        DependencyCRF(projective=True).fit(X, y)
+    crf = DependencyCRF(projective=True).fit(X, y[:1] * 3)
+    with pytest.raises(ValueError, match=message):
+        crf.score(X, y)
+    with pytest.raises(ValueError, match="known: sentence 0"):
+        crf.predict(X[:1], known=y[1:2])
+    DependencyCRF().fit(X, y)
 
 
 ALLOWED = np.array([[False, True], [False, False], [False, False]])
@@ -456,6 +478,6 @@ def test_a_failed_fit_leaves_the_model():
 
 
 def test_sentences_without_words_are_nothing():
-    X, y = samples(True)
+    X, y = samples()
     crf = fitted([*X, np.zeros((1, 0, D))], [*y, []])
     assert crf.predict([np.zeros((1, 0, D)), X[0]]).tolist() == [[], [0]]

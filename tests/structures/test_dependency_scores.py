@@ -1,5 +1,7 @@
 """Inference on dependency trees against a list of all trees."""
 
+from math import comb
+
 import numpy as np
 import pytest
 import tree_twin
@@ -7,20 +9,27 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from scipy.stats import chisquare
 
+from skcrf_sdca.data.dependencies import TreeKind
 from skcrf_sdca.structures.dependency.scores import ArcScores
 
-roots = pytest.mark.parametrize("single_root", [True, False])
+KINDS = {
+    "one root": {"single_root": True, "projective": False},
+    "roots": {"single_root": False, "projective": False},
+    "one root, projective": {"single_root": True, "projective": True},
+    "roots, projective": {"single_root": False, "projective": True},
+}
+kinds = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 # Nats between scores: the largest are beyond what weights of floats can hold.
 spreads = pytest.mark.parametrize("spread", [1.0, 30.0, 300.0, 600.0])
 
 
-def scores_of(*sentences, single_root, allowed=None, relations=1):
+def scores_of(*sentences, allowed=None, relations=1, **kind):
     """Return ArcScores of arrays (n + 1, n), or (n + 1, n, relations)."""
     rows = [s.reshape(-1, relations) for s in sentences]
     local = np.concatenate(rows)
     local = np.hstack([np.zeros((len(local), 1)), local])
     offsets = np.cumsum([0, *map(len, rows)])
-    return ArcScores(local, np.zeros(0), offsets, allowed, single_root=single_root)
+    return ArcScores(local, np.zeros(0), offsets, allowed, TreeKind(**kind))
 
 
 def random_scores(rng, n, spread, forbidden=0.0):
@@ -33,13 +42,13 @@ def random_scores(rng, n, spread, forbidden=0.0):
     return scores
 
 
-def samples_of(spread, single_root, n_samples=30):
+def samples_of(spread, kind, n_samples=30):
     """Yield scores of sentences with a tree at least."""
     rng = np.random.default_rng(0)
     for n in range(1, 6):
         for k in range(n_samples):
             scores = random_scores(rng, n, spread, forbidden=0.2 * (k % 2))
-            if tree_twin.log_partition(scores, single_root=single_root) > -np.inf:
+            if tree_twin.log_partition(scores, **kind) > -np.inf:
                 yield scores
 
 
@@ -51,13 +60,13 @@ def heads_of(labels):
     return table.argmax(axis=0)
 
 
-@roots
+@kinds
 @spreads
-def test_sums_are_those_of_all_trees(single_root, spread):
-    for scores in samples_of(spread, single_root):
-        own = scores_of(scores, single_root=single_root)
-        log_z = tree_twin.log_partition(scores, single_root=single_root)
-        marginals, entropy = tree_twin.arc_marginals(scores, single_root=single_root)
+def test_sums_are_those_of_all_trees(kind, spread):
+    for scores in samples_of(spread, kind):
+        own = scores_of(scores, **kind)
+        log_z = tree_twin.log_partition(scores, **kind)
+        marginals, entropy = tree_twin.arc_marginals(scores, **kind)
         node, (found,) = own.node_marginals()
         assert_allclose(own.log_partition(), log_z, rtol=1e-12, atol=1e-12)
         assert_allclose(found, log_z, rtol=1e-12, atol=1e-12)
@@ -70,26 +79,26 @@ def test_sums_are_those_of_all_trees(single_root, spread):
         assert_allclose(found - mean, entropy, rtol=1e-9, atol=1e-11 * (1.0 + spread))
 
 
-@roots
+@kinds
 @pytest.mark.parametrize("nats", [10.0, 35.0, 300.0])
-def test_two_words_that_prefer_each_other_take_no_digit(single_root, nats):
+def test_two_words_that_prefer_each_other_take_no_digit(kind, nats):
     scores = np.zeros((6, 5))
     scores[[2, 1, 4, 3], [0, 1, 2, 3]] = nats
-    own = scores_of(scores, single_root=single_root)
-    marginals, _ = tree_twin.arc_marginals(scores, single_root=single_root)
+    own = scores_of(scores, **kind)
+    marginals, _ = tree_twin.arc_marginals(scores, **kind)
     node, _ = own.node_marginals()
     assert_allclose(node[:, 1].reshape(6, 5), marginals, rtol=1e-12)
 
 
-@roots
-def test_long_sentences_have_marginals_of_their_derivatives(single_root):
+@kinds
+def test_long_sentences_have_marginals_of_their_derivatives(kind):
     rng = np.random.default_rng(1)
     for n in (9, 16, 23):
         scores, step = rng.normal(scale=3.0, size=(n + 1, n)), 1e-5
-        node, _ = scores_of(scores, single_root=single_root).node_marginals()
+        node, _ = scores_of(scores, **kind).node_marginals()
         direction = rng.normal(size=scores.shape)
         ends = [scores + step * direction, scores - step * direction]
-        high, low = scores_of(*ends, single_root=single_root).log_partition()
+        high, low = scores_of(*ends, **kind).log_partition()
         slope = (node[:, 1] * direction.ravel())[~own_arcs(n)].sum()
         assert_allclose((high - low) / (2.0 * step), slope, rtol=1e-7)
         assert_array_equal(node[own_arcs(n), 1], 0.0)
@@ -100,32 +109,36 @@ def own_arcs(n):
     return np.vstack([np.zeros((1, n), dtype=bool), np.eye(n, dtype=bool)]).ravel()
 
 
-@roots
-def test_the_number_of_trees_is_that_of_cayley(single_root):
+@kinds
+def test_the_number_of_trees_is_known(kind):
     for n in (1, 2, 7, 40):
-        own = scores_of(np.zeros((n + 1, n)), single_root=single_root)
-        n_trees = n ** (n - 1) if single_root else (n + 1) ** (n - 1)
+        own = scores_of(np.zeros((n + 1, n)), **kind)
+        n_trees = n ** (n - 1) if kind["single_root"] else (n + 1) ** (n - 1)
+        if kind["projective"]:
+            n_trees = comb(3 * n, n) // (2 * n + 1)
+        if kind["projective"] and kind["single_root"]:
+            n_trees = comb(3 * n - 2, n - 1) // n
         assert_allclose(own.log_partition(), np.log(float(n_trees)), rtol=1e-13)
 
 
-@roots
+@kinds
 @spreads
-def test_the_best_tree_is_the_best_of_all(single_root, spread):
-    for scores in samples_of(spread, single_root):
-        heads, values = tree_twin.tree_scores(scores, single_root=single_root)
-        labels, (value,) = scores_of(scores, single_root=single_root).viterbi()
+def test_the_best_tree_is_the_best_of_all(kind, spread):
+    for scores in samples_of(spread, kind):
+        heads, values = tree_twin.tree_scores(scores, **kind)
+        labels, (value,) = scores_of(scores, **kind).viterbi()
         found = heads_of(labels)
         assert_allclose(value, values.max(), rtol=1e-12, atol=1e-12)
         at = (heads == found).all(axis=1)
         assert_allclose(values[at], [values.max()], rtol=1e-12, atol=1e-12)
 
 
-@roots
-def test_the_best_tree_of_long_sentences_cannot_be_mended(single_root):
+@kinds
+def test_the_best_tree_of_long_sentences_cannot_be_mended(kind):
     # No other head of one word alone gives a better tree.
     rng = np.random.default_rng(2)
     for n in (12, 30):
-        own = scores_of(rng.normal(size=(n + 1, n)), single_root=single_root)
+        own = scores_of(rng.normal(size=(n + 1, n)), **kind)
         labels, (value,) = own.viterbi()
         assert_allclose(own.path_scores(labels), [value])
         table = labels.reshape(n + 1, n)
@@ -137,29 +150,29 @@ def test_the_best_tree_of_long_sentences_cannot_be_mended(single_root):
                 assert own.path_scores(other.ravel())[0] <= value + 1e-12
 
 
-@roots
-def test_the_n_best_trees_are_in_order(single_root):
+@kinds
+def test_the_n_best_trees_are_in_order(kind):
     rng = np.random.default_rng(3)
     for n in range(1, 5):
         scores = random_scores(rng, n, 2.0) + 1e-3 * rng.normal(size=(n + 1, n))
-        heads, values = tree_twin.tree_scores(scores, single_root=single_root)
+        heads, values = tree_twin.tree_scores(scores, **kind)
         order = np.argsort(-values)
-        (paths,), (found,) = scores_of(scores, single_root=single_root).n_best(500)
+        (paths,), (found,) = scores_of(scores, **kind).n_best(500)
         assert_allclose(found, values[order], rtol=1e-12)
         assert_array_equal([heads_of(path) for path in paths], heads[order])
 
 
-@roots
+@kinds
 @pytest.mark.parametrize("nats", [1.0, 12.0])
-def test_draws_have_the_probabilities_of_trees(single_root, nats):
+def test_draws_have_the_probabilities_of_trees(kind, nats):
     # With 12 nats walks between two words are too long, and heads are drawn in turn.
     rng, n_draws = np.random.default_rng(4), 4000
     scores = rng.normal(size=(4, 3))
     scores[2, 0] += nats
     scores[1, 1] += nats
-    heads, values = tree_twin.tree_scores(scores, single_root=single_root)
+    heads, values = tree_twin.tree_scores(scores, **kind)
     p = np.exp(values - logsumexp(values))
-    own = scores_of(scores, single_root=single_root)
+    own = scores_of(scores, **kind)
     drawn = own.sample(rng.random((12, n_draws)))
     found = np.array([heads_of(labels) for labels in drawn.T])
     counts = (found[:, np.newaxis] == heads).all(axis=2).sum(axis=0)
@@ -171,44 +184,47 @@ def test_draws_have_the_probabilities_of_trees(single_root, nats):
     assert chisquare(observed[used], expected[used]).pvalue > 1e-3
 
 
-@roots
-def test_arcs_that_are_not_allowed_are_in_no_tree(single_root):
+@kinds
+def test_arcs_that_are_not_allowed_are_in_no_tree(kind):
     rng = np.random.default_rng(5)
     scores, allowed = rng.normal(size=(5, 4)), np.ones((5, 4), dtype=np.uint8)
     allowed[[0, 2, 3], [1, 0, 3]] = 0
-    own = scores_of(scores, single_root=single_root, allowed=allowed.ravel())
+    own = scores_of(scores, **kind, allowed=allowed.ravel())
     forbidden = np.where(allowed, scores, -np.inf)
-    marginals, _ = tree_twin.arc_marginals(forbidden, single_root=single_root)
+    marginals, _ = tree_twin.arc_marginals(forbidden, **kind)
     node, _ = own.node_marginals()
     assert_allclose(node[:, 1].reshape(5, 4), marginals, rtol=1e-12)
     one = own.only(0)
     assert_allclose(one.log_partition(), own.log_partition())
 
 
-@roots
-def test_without_a_tree_nothing_is_possible(single_root):
+@kinds
+def test_without_a_tree_nothing_is_possible(kind):
     # Words 1 and 2 have each other as heads alone.
     scores = np.zeros((4, 3))
     scores[:, :2] = -np.inf
     scores[[2, 1], [0, 1]] = 0.0
-    own = scores_of(scores, single_root=single_root)
+    own = scores_of(scores, **kind)
     node, (log_z,) = own.node_marginals()
     assert log_z == own.log_partition()[0] == own.viterbi()[1][0] == -np.inf
     assert not node.any()
 
 
-def test_one_root_alone_may_be_impossible():
+@pytest.mark.parametrize("kind", [KINDS["one root"], KINDS["one root, projective"]])
+def test_one_root_alone_may_be_impossible(kind):
     scores = np.full((3, 2), -np.inf)
     scores[0] = 0.0
-    assert scores_of(scores, single_root=True).log_partition()[0] == -np.inf
-    assert scores_of(scores, single_root=True).viterbi()[1][0] == -np.inf
-    assert_allclose(scores_of(scores, single_root=False).log_partition(), 0.0)
+    assert scores_of(scores, **kind).log_partition()[0] == -np.inf
+    assert scores_of(scores, **kind).viterbi()[1][0] == -np.inf
+    assert_allclose(
+        scores_of(scores, **kind | {"single_root": False}).log_partition(), 0.0
+    )
 
 
-@roots
-def test_labels_that_are_no_tree_have_no_score(single_root):
-    own = scores_of(np.zeros((3, 2)), single_root=single_root)
-    two_roots = 0.0 if not single_root else -np.inf
+@kinds
+def test_labels_that_are_no_tree_have_no_score(kind):
+    own = scores_of(np.zeros((3, 2)), **kind)
+    two_roots = -np.inf if kind["single_root"] else 0.0
     for places, score in [
         ([0, 3], 0.0),  # root -> 1 -> 2
         ([2, 5], -np.inf),  # 1 from itself: no arc
@@ -222,18 +238,18 @@ def test_labels_that_are_no_tree_have_no_score(single_root):
         assert own.path_scores(labels)[0] == score
 
 
-@roots
-def test_relations_share_the_arc(single_root):
+@kinds
+def test_relations_share_the_arc(kind):
     rng = np.random.default_rng(6)
     scores = rng.normal(scale=2.0, size=(5, 4, 3))
-    own = scores_of(scores, single_root=single_root, relations=3)
+    own = scores_of(scores, **kind, relations=3)
     of_arcs = logsumexp(scores, axis=2)
-    marginals, _ = tree_twin.arc_marginals(of_arcs, single_root=single_root)
+    marginals, _ = tree_twin.arc_marginals(of_arcs, **kind)
     node, (log_z,) = own.node_marginals()
     expected = marginals[..., np.newaxis] * np.exp(scores - of_arcs[..., np.newaxis])
     assert_allclose(node[:, 1:].reshape(5, 4, 3), expected, rtol=1e-12)
     labels, (value,) = own.viterbi()
-    heads, values = tree_twin.tree_scores(scores.max(axis=2), single_root=single_root)
+    heads, values = tree_twin.tree_scores(scores.max(axis=2), **kind)
     assert_allclose(value, values.max())
     best = labels.reshape(5, 4).max(axis=0)
     found = heads_of(labels)
@@ -246,30 +262,28 @@ def test_relations_share_the_arc(single_root):
     assert_allclose(own.with_scores(own.local).path_scores(paths[7]), found[7])
 
 
-@roots
-def test_arcs_may_be_known(single_root):
+@kinds
+def test_arcs_may_be_known(kind):
     # Label 0 says that an arc is not in the tree, and label 1 that it is.
     rng = np.random.default_rng(7)
     scores, known = rng.normal(size=(5, 4)), np.full((5, 4), -1)
     known[2, 0], known[0, 3] = 1, 0
-    own = scores_of(scores, single_root=single_root).clamped(known.ravel())
+    own = scores_of(scores, **kind).clamped(known.ravel())
     allowed = scores.copy()
     allowed[[0, 1, 3, 4], 0] = allowed[0, 3] = -np.inf
-    marginals, _ = tree_twin.arc_marginals(allowed, single_root=single_root)
+    marginals, _ = tree_twin.arc_marginals(allowed, **kind)
     node, (log_z,) = own.node_marginals()
     assert_allclose(node[:, 1].reshape(5, 4), marginals, rtol=1e-12)
-    assert_allclose(
-        log_z, tree_twin.log_partition(allowed, single_root=single_root), rtol=1e-12
-    )
+    assert_allclose(log_z, tree_twin.log_partition(allowed, **kind), rtol=1e-12)
 
 
-@roots
-def test_the_posterior_has_most_right_heads(single_root):
+@kinds
+def test_the_posterior_has_most_right_heads(kind):
     rng = np.random.default_rng(8)
     for _ in range(20):
         scores = rng.normal(scale=2.0, size=(5, 4))
-        marginals, _ = tree_twin.arc_marginals(scores, single_root=single_root)
-        labels, _ = scores_of(scores, single_root=single_root).posterior()
-        heads, values = tree_twin.tree_scores(marginals, single_root=single_root)
+        marginals, _ = tree_twin.arc_marginals(scores, **kind)
+        labels, _ = scores_of(scores, **kind).posterior()
+        heads, values = tree_twin.tree_scores(marginals, **kind)
         found = heads_of(labels)
         assert_allclose(marginals[found, np.arange(4)].sum(), values.max())

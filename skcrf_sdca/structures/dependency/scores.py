@@ -4,8 +4,12 @@ from math import isqrt
 
 import numpy as np
 
+from skcrf_sdca._kernels.inference._projective_trees import ProjectiveTreeInference
 from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
+from skcrf_sdca.data.dependencies import TreeKind
 from skcrf_sdca.structures.scores import Scores
+
+ONE_ROOT = TreeKind()
 
 
 def words_of(n_arcs):
@@ -17,6 +21,12 @@ def words_of(n_arcs):
     """
     # n^2 <= n (n + 1) < (n + 1)^2
     return isqrt(n_arcs)
+
+
+def inference_on_trees(kind, offsets, n_states, allowed, begin=None, end=None):
+    """Return the compiled inference on trees of a TreeKind."""
+    inference = ProjectiveTreeInference if kind.projective else SpanningTreeInference
+    return inference(offsets, n_states, allowed, kind.single_root, begin, end)
 
 
 def heads_of(labels):
@@ -34,28 +44,25 @@ class ArcScores(Scores):
     """Scores of the arcs of sentences; positions are arcs, see _spanning_trees.pyx.
 
     The columns are those of the label 0, not in the tree, and of the relations. Arcs
-    that are not ``allowed``, an ndarray of uint8 or None, have probability 0.
+    that are not ``allowed``, an ndarray of uint8 or None, have probability 0, and so
+    have trees of another TreeKind than ``kind``.
     """
 
-    def __init__(self, local, tied, offsets, allowed=None, *, single_root=True):
+    def __init__(self, local, tied, offsets, allowed=None, kind=ONE_ROOT):
         self.local, self.tied, self.offsets = local, tied, offsets
-        self.allowed, self.single_root = allowed, single_root
+        self.allowed, self.kind = allowed, kind
 
     def _new(self, local, tied, begin, end):
         first, last = self.offsets[[begin, end]]
         allowed = None if self.allowed is None else self.allowed[first:last]
         offsets = self.offsets[begin : end + 1] - first
-        return ArcScores(local, tied, offsets, allowed, single_root=self.single_root)
+        return ArcScores(local, tied, offsets, allowed, self.kind)
 
     def inference(self, begin, end):
         """Return the compiled inference on some of the sentences."""
-        return SpanningTreeInference(
-            self.offsets,
-            self.local.shape[1],
-            self.allowed,
-            self.single_root,
-            begin,
-            end,
+        n_states = self.local.shape[1]
+        return inference_on_trees(
+            self.kind, self.offsets, n_states, self.allowed, begin, end
         )
 
     def with_heads(self, word, heads):

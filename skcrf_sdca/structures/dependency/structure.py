@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
 from skcrf_sdca._kernels.visits._tying import ArcTying
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
-from skcrf_sdca.structures.dependency.scores import ArcScores
+from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
 from skcrf_sdca.structures.structure import Structure
 from skcrf_sdca.structures.token_rows import TokenRows
 
@@ -21,8 +20,8 @@ class DependencyTrees(TokenRows, Structure):
         The rows of the n (n + 1) arcs of each sentence, as in _spanning_trees.pyx.
     n_labels : int
         The number of relations.
-    single_root : bool
-        Whether trees have one word below the root alone.
+    kind : TreeKind
+        Which trees there are.
     constraints : ndarray of shape (n_arcs,), uint8, default=None
         Which arcs may be in a tree; None if all may.
     n_jobs, fixed
@@ -34,9 +33,9 @@ class DependencyTrees(TokenRows, Structure):
     n_tied = 0
     potential_axes = "TK", "nP"
 
-    def __init__(self, data, n_labels, *, single_root, **options):
+    def __init__(self, data, n_labels, *, kind, **options):
         super().__init__(data, n_labels + 1, **options)
-        self.single_root = single_root
+        self.kind = kind
         self.rows = self._feature_rows()
 
     @property
@@ -61,7 +60,7 @@ class DependencyTrees(TokenRows, Structure):
 
     def vector_form(self):
         """Return the VectorForm; dual variables are those of trees of one kind."""
-        return super().vector_form()._replace(data=self.single_root)
+        return super().vector_form()._replace(data=self.kind)
 
     def squared_radii_of_ties(self):
         """Return zeros: arcs alone have features."""
@@ -78,7 +77,7 @@ class DependencyTrees(TokenRows, Structure):
         allowed, (first, last) = self.constraints, self.offsets[[begin, end]]
         if allowed is not None:
             allowed = allowed[first:last]
-        return ArcScores(local, tied, offsets, allowed, single_root=self.single_root)
+        return ArcScores(local, tied, offsets, allowed, self.kind)
 
     def log_counts(self):
         """Return the logarithm of the number of trees of each sentence."""
@@ -94,8 +93,8 @@ class DependencyTrees(TokenRows, Structure):
 
     def inference(self):
         """Return the compiled inference on all sentences."""
-        return SpanningTreeInference(
-            self.offsets, self.n_labels, self.constraints, self.single_root
+        return inference_on_trees(
+            self.kind, self.offsets, self.n_labels, self.constraints
         )
 
     def _tying(self):
