@@ -38,9 +38,22 @@ def alternatives(value, known):
     "; did you mean 'columns'? There are 'columns', 'label'"
     """
     known = list(dict.fromkeys(map(str, known)))
-    close = get_close_matches(str(value), known, n=1)
-    meant = f"; did you mean {close[0]!r}?" if close else ";"
-    return f"{meant} {'There' if close else 'there'} are {', '.join(map(repr, known))}"
+    close = nearest(value, known)
+    start = ";" if close is None else f"; did you mean {close!r}?"
+    there = "there" if close is None else "There"
+    return f"{start} {there} are {', '.join(map(repr, known))}"
+
+
+def nearest(value, known):
+    """Return the text of some that is most like a value, in any letters, or None.
+
+    >>> from skcrf_sdca._utils.messages import nearest
+    >>> nearest("BIOO", ["BIOES", "BIO"]), nearest("x", ["BIO"])
+    ('BIO', None)
+    """
+    lower = {text.lower(): text for text in known}
+    close = get_close_matches(str(value).lower(), lower, n=1)
+    return lower[close[0]] if close else None
 
 
 def names_class(method):

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import (
     InvalidParameterError,
     Options,
     StrOptions,
+    make_constraint,
 )
 from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
@@ -31,6 +32,8 @@ __all__ = [
     "StrOptions",
     # fit: column names of a data frame of any library.
     "get_feature_names",
+    # CheckedParameters: a constraint in words.
+    "make_constraint",
     # Context in which BLAS and LAPACK have one thread, which decides their bits.
     "one_blas_thread",
     # PerToken, SequenceUnion: refuse metadata where routing is not enabled.

@@ -65,6 +65,33 @@ def in_words(**changes):
         _current.reset(token)
 
 
+def with_article(noun):
+    """Return a noun with "a" or "an".
+
+    >>> from skcrf_sdca._utils.words import with_article
+    >>> with_article("item"), with_article("node")
+    ('an item', 'a node')
+    """
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+@contextmanager
+def one_alone(noun, is_list):
+    """Say in errors that one sequence or graph is needed, if a list of some was given.
+
+    ``noun`` is the name of the argument, and of what is needed.
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if not is_list:
+            raise
+        raise type(error)(
+            f"{noun}: one {noun} is needed, and this looks like a list of {noun}s: "
+            "pass one of them."
+        ) from error
+
+
 def name_of(argument):
     """Return what the caller calls an argument of a check.
 

@@ -18,13 +18,12 @@ import scipy.sparse as sp
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.checked_parameters import CheckedParameters, Choices
 from skcrf_sdca._utils.doc_links import HasDocLink
-from skcrf_sdca._utils.finite_numbers import FiniteNumbers
 from skcrf_sdca._utils.sequence_tags import of_sequences
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
-    StrOptions,
     validates_parameters,
 )
 from skcrf_sdca._utils.typing import (
@@ -149,7 +148,7 @@ class _Fitted:
 
 # Each annotated name is a parameter of the constructor, which stores it.
 @dataclass(eq=False, repr=False, match_args=False)
-class CRF(_Fitted, VersionStamped, HasDocLink, FiniteNumbers, BaseEstimator):
+class CRF(_Fitted, VersionStamped, HasDocLink, CheckedParameters, BaseEstimator):
     """CRF with the parameters and methods of ``sklearn_crfsuite.CRF``.
 
     Minimises CRFsuite's objective, over all weights w::
@@ -316,8 +315,8 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
 
     _parameter_constraints: ClassVar[dict] = {
         "model_filename": [str, os.PathLike, None],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "algorithm": [StrOptions(_ALGORITHMS), None],
+        "class_weight": [Choices({"balanced"}), dict, None],
+        "algorithm": [Choices(_ALGORITHMS), None],
         "c1": [Interval(Real, 0, None, closed="left"), None],
         "min_freq": [Interval(Real, 0, None, closed="left"), None],
         "all_possible_states": ["boolean", None],
@@ -326,7 +325,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         "max_iterations": [Interval(Integral, 1, None, closed="left"), None],
         "verbose": ["verbose"],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "solver": [StrOptions(set(get_args(SolverName)))],
+        "solver": [Choices(set(get_args(SolverName)))],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }

@@ -47,3 +47,18 @@ def plain_column(column):
         return column.to_list()
     is_only_array = hasattr(column, "__array__") and not hasattr(column, "shape")
     return np.asarray(column) if is_only_array else column
+
+
+def holds_sequences(X, depth):
+    """Return whether `X` is nested as a list of sequences is, and one sequence not.
+
+    ``depth`` is the number of times that the first entry of the first entry, and so on,
+    is a list, a tuple or a dict. A table within a list is a sequence.
+    """
+    for _ in range(depth):
+        if not isinstance(X, (list, tuple)) or not X:
+            return False
+        X = X[0]
+        if len(getattr(X, "shape", ())) == 2:
+            return True
+    return isinstance(X, (list, tuple, Mapping))

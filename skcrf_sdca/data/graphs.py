@@ -165,7 +165,9 @@ def _heads(heads, i):
     if head.ndim != 1 or head.dtype.kind not in "iu":
         raise ValueError(
             f"{words().X}: the heads of tree {i} are an array of shape {head.shape} "
-            f"and dtype {head.dtype}; they must be integers of shape (n_nodes,)"
+            f"and dtype {head.dtype}; they must be integers of shape (n_nodes,). A "
+            "tree is a tuple (nodes, heads), such as (nodes, [-1, 0, 0]); of the "
+            "column HEAD of CoNLL-U, heads are [int(head) - 1 for head in column]"
         )
     wrong = (head < -1) | (head >= len(head))
     if wrong.any():
@@ -173,15 +175,35 @@ def _heads(heads, i):
         raise ValueError(
             f"{words().X}: tree {i}, node {t} has the head {head[t]}, but the tree has "
             f"the nodes 0 to {len(head) - 1}, and -1 stands for no head"
+            f"{_counted_from_1(head)}"
         )
+    t = _on_cycle(head)
+    if t is not None:
+        raise ValueError(
+            f"{words().X}: tree {i}, node {t}: its heads form a cycle"
+            f"{_counted_from_1(head)}"
+        )
+    return head
+
+
+def _on_cycle(head):
+    """Return the first node whose heads form a cycle, or None."""
     # Twice as far up at every turn: who is on a cycle never arrives.
     above = np.append(head, -1).astype(np.intp)
     for _ in range(len(head).bit_length()):
         above = above[above]
-    if (above >= 0).any():
-        t = int((above >= 0).argmax())
-        raise ValueError(f"{words().X}: tree {i}, node {t}: its heads form a cycle")
-    return head
+    return int((above >= 0).argmax()) if (above >= 0).any() else None
+
+
+def _counted_from_1(head):
+    """Return a hint if heads that are none would be some, were they less by 1."""
+    within = head.min() == 0 and head.max() <= len(head)
+    if not within or _on_cycle(head - 1) is not None:
+        return ""
+    return (
+        ". Heads that count from 1, with 0 for the root, as in CoNLL-U, must be less "
+        "by 1: [int(head) - 1 for head in heads]"
+    )
 
 
 def _parts(graph, i):

@@ -16,7 +16,7 @@ from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, type_of_items
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.sklearn_versions import check_feature_names
-from skcrf_sdca._utils.words import place, words
+from skcrf_sdca._utils.words import place, with_article, words
 from skcrf_sdca.data import label_encoding
 from skcrf_sdca.data.containers import is_frame, plain_column
 from skcrf_sdca.data.feature_names import (
@@ -488,8 +488,9 @@ def _format_of_items(sequence, index):
         found = _format_of_item(item)
         if found is None:
             raise TypeError(
-                f"{place('X', index, item=t)} is {described(item)}; an {words().item} "
-                f"must be a dict or a list of str ({_wrap()})."
+                f"{place('X', index, item=t)} is {described(item)}; "
+                f"{with_article(words().item)} must be a dict or a list of str "
+                f"({_wrap()})."
             )
         if first is None:
             first = found

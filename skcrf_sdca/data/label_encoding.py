@@ -67,10 +67,11 @@ def encode_training_labels(
     """Encode labels that may be unknown, or have probabilities, at some positions.
 
     At a position y has a label; or None or `unknown_label`; or a set with the right
-    label; or a dict of probabilities of labels. Return the classes, the index of
-    each label in them, -1 where there is not one label, and a row for each position: of
-    bools, which classes are possible, or of floats, their probabilities. It is None if
-    all labels are known.
+    label; or a dict of probabilities of labels. Or y has for each sequence an array of
+    shape (T, K) of probabilities of the labels 0 to K - 1, as `predict_proba` returns
+    them. Return the classes, the index of each label in them, -1 where there is not one
+    label, and a row for each position: of bools, which classes are possible, or of
+    floats, their probabilities. It is None if all labels are known.
 
     It raises the errors of `encode_labels`, and ValueError for an empty set, for
     probabilities that are none, for a y with probabilities and unknown labels, and if
@@ -85,6 +86,8 @@ def encode_training_labels(
            [0.25, 0.75]])
     """
     _check_passed(y, "y")
+    if (rows := _arrays_of_probabilities(y, lengths)) is not None:
+        return _with_rows(np.arange(rows.shape[1]), rows)
     flat = list(chain.from_iterable(_lists_as_long(y, lengths, "y")))
     types = set(map(type, flat))
     if unknown_label is None and _INEXACT.isdisjoint(types):
@@ -106,12 +109,49 @@ def encode_training_labels(
     if dict not in types:
         rows = rows.astype(bool)
         rows[~rows.any(axis=1)] = True
+    return _with_rows(label_array(classes), rows)
+
+
+def _with_rows(classes, rows):
+    """Return the classes, the index of each label, -1 if inexact, and the rows."""
     codes = rows.argmax(axis=1).astype(np.int32)
     exact = np.count_nonzero(rows, axis=1) == 1
     if exact.all():
-        return label_array(classes), codes, None
+        return classes, codes, None
     codes[~exact] = -1
-    return label_array(classes), codes, rows
+    return classes, codes, rows
+
+
+def _arrays_of_probabilities(y, lengths):
+    """Return the rows of a y that is an array of floats for each sequence, or None."""
+    is_list = isinstance(y, (list, tuple, np.ndarray)) and len(y)
+    if not is_list or not all(map(_is_float_table, y)):
+        return None
+    arrays, n_labels = list(y), y[0].shape[1]
+    if len(arrays) != len(lengths):
+        raise ValueError(
+            f"{words().X} has {len(lengths)} {words().sequence}s, but {words().y} has "
+            f"{len(arrays)}."
+        )
+    for i, (array, length) in enumerate(zip(arrays, lengths, strict=True)):
+        if array.shape != (length, n_labels):
+            raise ValueError(
+                f"{place('y', i)} is an array of probabilities of shape {array.shape}, "
+                f"but must have shape {(int(length), n_labels)}: a row for each "
+                f"{words().item}, and as many labels as the first."
+            )
+    rows = np.concatenate(arrays).astype(float)
+    wrong = ~((rows >= 0).all(axis=1) & (abs(rows.sum(axis=1) - 1.0) <= _SUM_TOLERANCE))
+    for t in np.flatnonzero(wrong)[:1]:
+        raise ValueError(
+            f"{_place(t, lengths, 'y')} has the row {rows[t].tolist()!r:.60}; it must "
+            "have probabilities of labels, not negative, with the sum 1"
+        )
+    return rows
+
+
+def _is_float_table(array):
+    return isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind == "f"
 
 
 def _possible_labels(flat, lengths, unknown_label, read):

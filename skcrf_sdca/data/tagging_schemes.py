@@ -6,6 +6,7 @@ a label has, whether one label may follow another, and which prefixes a span get
 
 from typing import NamedTuple
 
+from skcrf_sdca._utils.messages import nearest
 from skcrf_sdca._utils.typing import SpanScheme
 
 __all__ = ["get_scheme", "is_valid_pair", "parse_label"]
@@ -154,9 +155,11 @@ def get_scheme(name: str, *, argument: str = "scheme") -> TaggingScheme:
     'ES'
     """
     if not isinstance(name, str) or name not in TAGGING_SCHEMES:
+        meant = nearest(name, _IN_CAPITALS)
+        hint = "." if meant is None else f"; did you mean {meant!r}?"
         raise ValueError(
             f"{argument} must be one of {sorted(_IN_CAPITALS)}, or the same in small "
-            f"letters; got {name!r}."
+            f"letters; got {name!r}{hint}"
         )
     return TAGGING_SCHEMES[name]
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 
-from skcrf_sdca._utils.finite_numbers import FiniteNumbers
+from skcrf_sdca._utils.checked_parameters import CheckedParameters
 from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.sklearn_typing import EstimatorBase
@@ -79,7 +79,7 @@ class BaseFit(
     HasSolver,
     FittedModel,
     VersionStamped,
-    FiniteNumbers,
+    CheckedParameters,
     EstimatorBase,
     metaclass=ABCMeta,
 ):

@@ -10,9 +10,10 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.sequence_tags import of_sequences
-from skcrf_sdca._utils.sklearn_private import StrOptions, validates_parameters
+from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.label_encoding import label_lists
@@ -99,7 +100,7 @@ class CalibratedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstima
     """
 
     _parameter_constraints = {
-        "method": [StrOptions({"isotonic", "sigmoid"})],
+        "method": [Choices({"isotonic", "sigmoid"})],
         "scheme": [str],
     }
 

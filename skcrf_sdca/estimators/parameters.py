@@ -20,10 +20,10 @@ from textwrap import indent
 from types import NoneType
 from typing import Any, Literal, TypeVar, dataclass_transform, get_args
 
+from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
-    StrOptions,
 )
 from skcrf_sdca._utils.typing import (
     Acceleration,
@@ -130,7 +130,7 @@ def _of_type(kind):
     if not options:
         return {bool: ["boolean"], NoneType: [None], Hashable: "no_validation"}[kind]
     if all(isinstance(option, str) for option in options):
-        return [StrOptions(set(options))]
+        return [Choices(set(options))]
     return [constraint for option in options for constraint in _of_type(option)]
 
 
@@ -169,9 +169,7 @@ def _texts():
 class StrengthOptions:
     """How strong the penalty is."""
 
-    alpha: Alpha = parameter(
-        POSITIVE, StrOptions({"auto"}), default="auto", kw_only=False
-    )
+    alpha: Alpha = parameter(POSITIVE, Choices({"auto"}), default="auto", kw_only=False)
     """float or "auto"
 
     Strength of the penalty; "auto" is 1/n, or 1 over the sum of the sample weights. In
@@ -183,7 +181,7 @@ class StrengthOptions:
 class LossOptions:
     """The loss of an objective."""
 
-    loss: LossName = parameter(StrOptions(LOSSES.keys()), default="log_loss")
+    loss: LossName = parameter(Choices(LOSSES.keys()), default="log_loss")
     """{"log_loss", "softmax_margin", "hinge"}
 
     "log_loss" is the negative log-likelihood. "softmax_margin" adds to the score of
@@ -232,7 +230,7 @@ class CostOptions(MarginOptions):
     costs 1 (the Hamming cost).
     """
     class_weight: ClassWeight | None = parameter(
-        StrOptions({"balanced"}), dict, None, default=None
+        Choices({"balanced"}), dict, None, default=None
     )
     """"balanced", dict {label: weight} or None
 
@@ -291,7 +289,7 @@ class ScoringOptions:
     model is the one of the last epoch.
     """
     scoring: Scoring | None = parameter(
-        StrOptions(set(SCORERS)), callable, None, default=None
+        Choices(set(SCORERS)), callable, None, default=None
     )
     """str or callable
 
@@ -353,7 +351,7 @@ class LabelFeatureOptions:
     """Which weights labels share."""
 
     label_features: LabelFeatures | None = parameter(
-        StrOptions({BY_NAME}), callable, Mapping, None, default=None
+        Choices({BY_NAME}), callable, Mapping, None, default=None
     )
     """{"parts"}, callable or dict
 
@@ -392,7 +390,7 @@ class ContextOptions:
     `LBFGSCRF`, `SGDCRF` and `PassiveAggressiveCRF` store none.
     """
     edge_features: EdgeFeatures | None = parameter(
-        "array-like", StrOptions({"all"}), None, default=None
+        "array-like", Choices({"all"}), None, default=None
     )
     """{"all"}, list of str or array of int
 
@@ -411,7 +409,7 @@ class LabelOptions:
     """The rules and names of labels of sequences."""
 
     transitions: Transitions | None = parameter(
-        StrOptions({*TAGGING_SCHEMES, *FROM_DATA}), "array-like", None, default=None
+        Choices({*TAGGING_SCHEMES, *FROM_DATA}), "array-like", None, default=None
     )
     """str, ndarray or list of pairs
 
@@ -547,7 +545,7 @@ class AccelerationOptions:
 class DualOptions(AccelerationOptions):
     """What all solvers of the dual take."""
 
-    sampling: SDCASampling = parameter(StrOptions(SchemeNames("sdca")), default="gap")
+    sampling: SDCASampling = parameter(Choices(SchemeNames("sdca")), default="gap")
     """{"gap", "gap_importance", "importance", "uniform", "max", "residual"}
 
     Distribution from which the next sequence is sampled: proportional to the duality
@@ -606,7 +604,7 @@ class SDCAOptions(DualOptions):
 class OEGOptions(DualOptions):
     """What online exponentiated gradient takes."""
 
-    sampling: DualSampling = parameter(StrOptions(SchemeNames("oeg")), default="gap")
+    sampling: DualSampling = parameter(Choices(SchemeNames("oeg")), default="gap")
     step_init: float = parameter(PART, default=0.7)
     """float in (0, 1]
 
@@ -626,7 +624,7 @@ class SAGOptions:
     """What SAG takes."""
 
     sampling: Literal["lipschitz", "uniform"] = parameter(
-        StrOptions(SchemeNames("sag")), default="lipschitz"
+        Choices(SchemeNames("sag")), default="lipschitz"
     )
     """{"lipschitz", "uniform"}
 
@@ -658,7 +656,7 @@ class SGDOptions:
     """What the stochastic gradient methods take."""
 
     method: Literal["svrg", "sgd", "asgd", "adagrad", "smd", "pegasos", "hybrid"] = (
-        parameter(StrOptions(METHODS.keys()), default="svrg")
+        parameter(Choices(METHODS.keys()), default="svrg")
     )
     """{"svrg", "sgd", "asgd", "adagrad", "smd", "pegasos", "hybrid"}
 
@@ -697,7 +695,7 @@ class SGDOptions:
     choice.
     """
     eta0: float | Literal["auto"] = parameter(
-        POSITIVE, StrOptions({"auto"}), default="auto"
+        POSITIVE, Choices({"auto"}), default="auto"
     )
     """float or "auto"
 
@@ -829,7 +827,7 @@ class SpanOptions:
     kept up to the longest sequence of X only, or the length of a prior.
     """
     scheme: SpanScheme | None = parameter(
-        StrOptions(set(TAGGING_SCHEMES)), None, default="BIO"
+        Choices(set(TAGGING_SCHEMES)), None, default="BIO"
     )
     """str or None
 
@@ -876,9 +874,7 @@ class SegmentOptions(
 class OnlineLossOptions:
     """The loss of passive-aggressive steps."""
 
-    loss: OnlineLossName = parameter(
-        StrOptions(ONLINE_LOSSES.keys()), default="log_loss"
-    )
+    loss: OnlineLossName = parameter(Choices(ONLINE_LOSSES.keys()), default="log_loss")
     """{"log_loss", "softmax_margin", "hinge", "perceptron"}
 
     The first three are the same as in `SDCACRF`. With "hinge" a visit is one of 1-best

@@ -4,8 +4,10 @@ Owns the rules by which a method of the last step is called for the data that th
 step takes. It finds the methods on the last step itself: it has no list of them.
 """
 
+import warnings
 from functools import partial, wraps
 from inspect import ismethod, signature
+from itertools import chain
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,8 +19,11 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.version_stamps import VersionStamped
+from skcrf_sdca._utils.words import one_alone
+from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.input_formats import PACKED
 from skcrf_sdca.model.fitted import fitted_format, names_of_fit
+from skcrf_sdca.text import LabelPairs
 
 if TYPE_CHECKING:
     from skcrf_sdca.model.sequence_answers import SequenceAnswers
@@ -122,6 +127,11 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
         -------
         self : object
 
+        Warns
+        -----
+        UserWarning
+            If templates have `LabelPairs`, and the last step no ``edge_features``.
+
         Examples
         --------
         >>> from skcrf_sdca import SDCACRF, SequenceVectorizer, make_tagger
@@ -130,6 +140,7 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
         >>> tagger.fit(X[1:], y[1:], X_val=X[:1], y_val=y[:1])[-1].best_val_score_
         1.0
         """
+        self._check_label_pairs()
         return super().fit(X, y, **self._with_held_out(params))
 
     # Type checkers know it from `SequenceAnswers`.
@@ -168,6 +179,20 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
             # Each step checks that it is fitted. The check of a Pipeline takes as long
             # as to label a sentence.
             return self._last_step.predict(self._through_steps(X), **params)
+
+    def _check_label_pairs(self):
+        """Warn of templates for pairs of labels that the last step takes for others."""
+        templates = chain.from_iterable(
+            getattr(step, "templates", None) or () for step in self._transformers()
+        )
+        asked = getattr(self._last_step, "edge_features", None)
+        if asked is None and any(isinstance(own, LabelPairs) for own in templates):
+            warnings.warn(
+                "the templates have LabelPairs, but the last step no edge_features: "
+                "these features have weights for single labels alone. Chains take "
+                'edge_features=["b:*"].',
+                stacklevel=3,
+            )
 
     def _with_held_out(self, params):
         """Return the parameters of fit as a Pipeline takes them."""
@@ -265,7 +290,8 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
         input_format = fitted_format(step) if hasattr(step, "_input_format") else PACKED
         X = input_format.as_X(sequence)
         # A table, and PackedSequences, are an X themselves.
-        transformed = self._through_steps(X)
+        with one_alone("sequence", holds_sequences(sequence, depth=1)):
+            transformed = self._through_steps(X)
         return transformed if X is sequence else transformed[0]
 
     def _feature_names(self):

@@ -14,11 +14,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, Encoder, Lookup
+from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     Options,
-    StrOptions,
     validates_parameters,
 )
 from skcrf_sdca._utils.typing import Sequences
@@ -121,7 +121,7 @@ class SequenceVectorizer(ItemTransformer):
     _parameter_constraints = {
         "min_freq": [Interval(Integral, 1, None, closed="left")],
         "dtype": [
-            StrOptions({"float64", "float32"}),
+            Choices({"float64", "float32"}),
             Options(type, {np.float64, np.float32}),
         ],
     }

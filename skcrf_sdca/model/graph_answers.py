@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._utils.messages import required_attribute
-from skcrf_sdca._utils.words import words
+from skcrf_sdca._utils.words import one_alone, words
+from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.graphs import Edges, named_as_graphs
 from skcrf_sdca.model.compression import TrimmingMixin
 from skcrf_sdca.model.explanation import Explanation
@@ -177,7 +178,9 @@ class GraphAnswers(Inspection, TrimmingMixin):
         <intercept>      1  +0.151
         <edge 1-2>       1  +0.060
         """
-        packed = self._packed([graph])
+        is_list = isinstance(graph, list) and holds_sequences(graph, depth=1)
+        with one_alone("graph", is_list):
+            packed = self._packed([graph])
         return self._explain(
             packed,
             self._named(checked_place)(node, packed.data.n_positions, "node"),

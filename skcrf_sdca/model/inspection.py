@@ -16,7 +16,8 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import described
-from skcrf_sdca._utils.words import words
+from skcrf_sdca._utils.words import one_alone, words
+from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.label_encoding import (
     encode_known_labels,
     label_codes,
@@ -446,7 +447,8 @@ class InspectionMixin(Inspection, FittedAttributes):
         <intercept>      1  +0.211
         """
         check_is_fitted(self)
-        packed = self._packed(fitted_format(self).as_chain(sequence))
+        with one_alone("sequence", holds_sequences(sequence, depth=2)):
+            packed = self._packed(fitted_format(self).as_chain(sequence))
         return self._explain(
             packed,
             checked_place(position, packed.data.n_positions, "position"),

@@ -10,6 +10,7 @@ import numpy as np
 
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.text import (
+    DEFAULT_TEMPLATES,
     Apply,
     At,
     Joint,
@@ -52,6 +53,8 @@ def templates_of(parameters):
     It raises TypeError if a template is of a type, or applies a function, that a model
     file cannot name.
     """
+    if parameters["templates"] is None:
+        parameters = {**parameters, "templates": DEFAULT_TEMPLATES}
     entries = {name: _plain(parameters[name]) for name in FEATURES}
     return {"type": "TokenFeatures", **entries}
 

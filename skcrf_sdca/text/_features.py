@@ -6,7 +6,6 @@ from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skcrf_sdca.features.transformer import StatelessTransformer
 
@@ -58,11 +57,11 @@ class TokenFeatures(StatelessTransformer):
 
     Parameters
     ----------
-    templates : list or tuple of templates, default=DEFAULT_TEMPLATES
-        Templates of the features, in their order. The default makes features of the
-        column ``"word"``: neighbouring words and pairs of words, shapes, prefixes and
-        suffixes. An empty list makes no features: an estimator then learns from the
-        labels alone.
+    templates : list or tuple of templates, or None, default=DEFAULT_TEMPLATES
+        Templates of the features, in their order. The default, or None, makes features
+        of the column ``"word"``: neighbouring words and pairs of words, shapes,
+        prefixes and suffixes. An empty list makes no features: an estimator then learns
+        from the labels alone.
     columns : list or tuple of str, default=("word",)
         Names of the columns, if tokens are tuples, or of the one column, if they are
         str. In dicts the keys are the names.
@@ -109,7 +108,7 @@ class TokenFeatures(StatelessTransformer):
 
     def __init__(
         self,
-        templates: Collection[Template] = DEFAULT_TEMPLATES,
+        templates: Collection[Template] | None = DEFAULT_TEMPLATES,
         *,
         columns: Collection[str] = ("word",),
         pad: tuple[str, str] | None = None,
@@ -173,10 +172,31 @@ class TokenFeatures(StatelessTransformer):
             for first, last in pairwise(bounds)
         ]
 
-    def get_feature_names_out(
-        self, input_features: object = None
-    ) -> NDArray[np.object_]:
-        """Return the names of the features: the part of a feature before "=".
+    def template_names(self) -> list[str]:
+        """Return what the templates are called: the part of a feature before "=".
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter is not valid.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.text import Shape, TokenFeatures, Window
+        >>> TokenFeatures([Window("word", 1), Shape()]).template_names()
+        ['word[-1]', 'word[0]', 'word[1]', 'shape']
+        """
+        return [feature.name for feature in self._of_sentences().features]
+
+    def get_feature_names_out(self, input_features: object = None) -> None:
+        """Return None: which features there are is known from data alone.
+
+        A later step of a Pipeline knows their names: `SequenceVectorizer`, or the
+        ``vectorizer_`` of an estimator.
 
         Parameters
         ----------
@@ -185,23 +205,25 @@ class TokenFeatures(StatelessTransformer):
 
         Returns
         -------
-        ndarray of object
+        None
 
         Examples
         --------
-        >>> from skcrf_sdca.text import Shape, TokenFeatures, Window
-        >>> TokenFeatures([Window("word", 1), Shape()]).get_feature_names_out()
-        array(['word[-1]', 'word[0]', 'word[1]', 'shape'], dtype=object)
+        >>> from skcrf_sdca import SDCACRF, make_tagger
+        >>> from skcrf_sdca.text import TokenFeatures
+        >>> tagger = make_tagger(TokenFeatures(["word"]), SDCACRF(random_state=0))
+        >>> _ = tagger.fit([["the", "dog"]], [["D", "N"]])
+        >>> tagger[-1].vectorizer_.get_feature_names_out()
+        array(['word=dog', 'word=the'], dtype=object)
         """
-        names = [feature.name for feature in self._of_sentences().features]
-        return np.array(names, dtype=object)
 
     def _of_sentences(self):
         """Check all parameters; return the SentenceFeatures.
 
         They are made once, as they take longer than the features of a sentence.
         """
-        parameters = self.templates, self.columns, self.pad
+        templates = DEFAULT_TEMPLATES if self.templates is None else self.templates
+        parameters = templates, self.columns, self.pad
         check_types(*parameters)
         # Templates are immutable, but lists are not.
         made_of = tuple(part if part is None else tuple(part) for part in parameters)

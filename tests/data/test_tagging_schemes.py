@@ -483,3 +483,10 @@ def test_places_in_lists_of_sequences(function):
         function([["O"], ["O", "PER"]])
     with pytest.raises(TypeError, match="labels: sequence 1 is of type str 'B-X'"):
         function([["O"], "B-X"])
+
+
+def test_a_misspelt_scheme_is_told_with_the_nearest():
+    with pytest.raises(ValueError, match="got 'bioo'; did you mean 'BIO'"):
+        get_scheme("bioo")
+    with pytest.raises(ValueError, match="got 'xyz'.$"):
+        get_scheme("xyz")

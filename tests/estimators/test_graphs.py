@@ -745,11 +745,38 @@ def test_errors_of_graphs_that_do_not_fit_together():
         ([-1, 1, 1], "tree 0, node 1: its heads form a cycle"),
         ([-1, 0], "tree 0 has 3 nodes, but 2 heads"),
         ([-1.0, 0.0, 1.0], "heads of tree 0 .* float64"),
+        # As in CoNLL-U.
+        ([2, 0, 2], "form a cycle. Heads that count from 1, .* must be less by 1"),
+        ([2, 3, 0], "has the head 3, .* Heads that count from 1"),
+        (["2", "0", "2"], r"dtype <U1; .*heads are .int.head. - 1 for head in column"),
     ],
 )
 def test_errors_of_bad_heads_name_the_tree_and_the_node(heads, message):
     with pytest.raises(ValueError, match=message):
         TreeCRF().fit([(NODES, heads)], [["a", "b", "a"]])
+
+
+def test_no_hint_is_given_where_smaller_heads_form_a_cycle_too():
+    with pytest.raises(ValueError, match="form a cycle$"):
+        TreeCRF().fit([(NODES, [1, 2, 0][::-1])], [["a", "b", "a"]])
+
+
+def test_a_list_of_nodes_is_no_tree():
+    message = r"the heads of tree 0 .* A tree is a tuple \(nodes, heads\), such as"
+    with pytest.raises(ValueError, match=message):
+        TreeCRF().fit([[{"a": 1}, {"b": 1}, {"c": 1}]], [["a", "b", "a"]])
+    with pytest.raises(
+        TypeError, match="graph 0, node 0 is of type str 'a'; a node must"
+    ):
+        GraphCRF().fit([(["a", "b"], [[0, 1]])], [["a", "b"]])
+
+
+def test_explain_says_that_it_needs_one_graph():
+    X = [(NODES, [-1, 0, 0])]
+    crf = TreeCRF(random_state=0).fit(X, [["a", "b", "a"]])
+    with pytest.raises(TypeError, match="graph: one graph is needed, and this looks"):
+        crf.explain(X, 0)
+    assert crf.explain(X[0], 0).labels
 
 
 def test_a_wide_graph_is_refused_with_its_treewidth_and_what_would_fit(monkeypatch):

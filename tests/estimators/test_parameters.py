@@ -128,3 +128,29 @@ print(LBFGSCRF(0.5).max_iter, "max_iter : object, default=1000" in LBFGSCRF.__do
     command = [sys.executable, "-P", "-c", program]
     assert subprocess.check_output(command, text=True) == "1000 True\n"
     assert LBFGSCRF().max_iter == 1000
+
+
+@pytest.mark.parametrize(
+    ("parameters", "end"),
+    [
+        ({"transitions": "BIOO"}, "Got 'BIOO' instead; did you mean 'BIO'?"),
+        ({"transitions": "observe"}, "Got 'observe' instead; did you mean 'observed'?"),
+        ({"transitions": "Bioes2"}, "Got 'Bioes2' instead; did you mean 'BIOES'?"),
+        ({"loss": "hing"}, "Got 'hing' instead; did you mean 'hinge'?"),
+        ({"loss": "xyz"}, "Got 'xyz' instead."),
+    ],
+)
+def test_choices_are_told_in_order_once_with_the_nearest(parameters, end):
+    with pytest.raises(InvalidParameterError) as error:
+        LBFGSCRF(**parameters)._validate_params()
+    message = str(error.value)
+    assert message.endswith(end)
+    shown = re.search(r"among \{(.*?)\}", message)[1].split(", ")
+    assert shown == sorted(shown)
+    assert len({text.upper() for text in shown}) == len(shown)
+
+
+def test_other_constraints_are_told_beside_choices():
+    with pytest.raises(InvalidParameterError, match="}, an array-like or None. Got"):
+        LBFGSCRF(transitions="BIOO")._validate_params()
+    LBFGSCRF(transitions="bio")._validate_params()

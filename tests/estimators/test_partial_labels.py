@@ -646,3 +646,44 @@ def test_a_temperature_scales_the_loss_of_partly_known_labels():
     plain = seeded(SDCACRF, **own).fit(X, KNOWN)
     assert_allclose(flat_weights(crf), 2.0 * flat_weights(plain), atol=1e-4)
     assert_allclose(crf.primal_objective_, 2.0 * plain.primal_objective_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_arrays_of_probabilities_are_soft_labels(dtype):
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(t, 2)) for t in LENGTHS]
+    y = [rng.dirichlet(np.ones(3), t).astype(dtype) for t in LENGTHS]
+    y = [rows / rows.sum(axis=1, keepdims=True) for rows in y]
+    dicts = [[dict(enumerate(map(float, row))) for row in rows] for rows in y]
+    expected = SDCACRF(ALPHA, tol=1e-9, random_state=0).fit(X, dicts)
+    found = SDCACRF(ALPHA, tol=1e-9, random_state=0).fit(X, y)
+    assert found.classes_.tolist() == [0, 1, 2]
+    assert_allclose(found.coef_, expected.coef_, atol=1e-12)
+    # As predict_proba returns them, and as one array.
+    of_teacher = found.predict_proba(X)
+    assert SDCACRF(random_state=0).fit(X, of_teacher).classes_.tolist() == [0, 1, 2]
+    same = SDCACRF(random_state=0).fit(X[:1] * 2, np.array([y[0], y[0]]))
+    assert same.classes_.tolist() == [0, 1, 2]
+
+
+def test_arrays_of_sure_probabilities_are_labels():
+    classes, codes, rows = encode_training_labels([np.eye(3)[[2, 0]]], [2])
+    assert classes.tolist() == [0, 1, 2]
+    assert codes.tolist() == [2, 0]
+    assert rows is None
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([[[0.5, 0.6], [0, 1]]], "y: sequence 0, position 0 has the row .0.5, 0.6."),
+        ([[[0, 1], [-0.5, 1.5]]], "sequence 0, position 1 has the row"),
+        ([[[0, 1], [np.nan, 1]]], "sequence 0, position 1 has the row"),
+        ([[[0.0, 1]]], r"sequence 0 is an array .* of shape \(1, 2\), but .* \(2, 2\)"),
+        ([[[0.0, 1]] * 2] * 2, "X has 1 sequences, but y has 2"),
+    ],
+)
+def test_wrong_arrays_of_probabilities_are_named(y, message):
+    y = [np.array(rows, dtype=float) for rows in y]
+    with pytest.raises(ValueError, match=message):
+        SDCACRF().fit([np.ones((2, 1))], y)

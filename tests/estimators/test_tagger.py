@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ from skcrf_sdca.distributed import DistributedCRF
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.metrics import get_scorer
 from skcrf_sdca.plotting import TransitionDisplay
-from skcrf_sdca.text import Shape, TokenFeatures
+from skcrf_sdca.text import LabelPairs, Shape, TokenFeatures
 
 WORDS = [["Ada", "Lovelace", "wrote"], ["Bern", "waits"], ["Ada", "waits"]] * 4
 Y = [["B-PER", "I-PER", "O"], ["B-LOC", "O"], ["B-PER", "O"]] * 4
@@ -471,3 +472,34 @@ def test_a_tagger_has_the_figures_of_the_fit_of_its_last_step():
     assert tagger.duality_gap_ <= tagger.gap_target_
     assert {"history_", "n_iter_"} <= set(dir(tagger))
     assert pickle.loads(pickle.dumps(tagger)).n_iter_ == tagger.n_iter_
+
+
+@pytest.mark.parametrize("crf", [SDCACRF(random_state=0), PassiveAggressiveCRF()])
+def test_label_pairs_that_the_estimator_takes_for_others_are_told(crf):
+    features = TokenFeatures([LabelPairs("word"), "word"])
+    tagger = make_tagger(features, crf)
+    with pytest.warns(UserWarning, match=r"edge_features=\[\"b:\*\"\]"):
+        tagger.fit(WORDS, Y)
+    if isinstance(crf, SDCACRF):
+        tagger.set_params(sdcacrf__edge_features=["b:*"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            tagger.fit(WORDS, Y)
+
+
+def test_explain_says_that_it_needs_one_sequence(tagger):
+    message = "sequence: one sequence is needed, and this looks like a list of"
+    dicts = [[{"word": word} for word in words] for words in WORDS]
+    for X in WORDS, WORDS[:1], dicts:
+        with pytest.raises((TypeError, ValueError), match=message):
+            tagger.explain(X, 0)
+    strings = [[[word] for word in words] for words in WORDS]
+    arrays = [np.ones((len(words), 2)) for words in WORDS]
+    for X in dicts, strings, arrays:
+        crf = SDCACRF(random_state=0).fit(X, Y)
+        with pytest.raises((TypeError, ValueError), match=message):
+            crf.explain(X, 0)
+        assert crf.explain(X[0], 0).labels
+    # Another error of one sequence stays as it is.
+    with pytest.raises(TypeError, match="X: sequence 0, item 0 is of type int 1"):
+        tagger.explain([1, 2], 0)

@@ -88,7 +88,7 @@ templates = st.one_of(templates, st.builds(LabelPairs, templates))
 def names_of(templates):
     """Return the names of the features of templates."""
     features = [TokenFeatures([t], columns=COLUMNS) for t in templates]
-    return [name for f in features for name in f.get_feature_names_out()]
+    return [name for f in features for name in f.template_names()]
 
 
 def are_distinct(templates):

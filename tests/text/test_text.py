@@ -20,7 +20,13 @@ from sklearn.utils import get_tags
 import handwritten
 import packed
 import tasks
-from skcrf_sdca import SDCACRF, SequenceVectorizer, make_tagger
+from skcrf_sdca import (
+    SDCACRF,
+    SequenceVectorizer,
+    load_model,
+    make_tagger,
+    save_model,
+)
 from skcrf_sdca.text import (
     DEFAULT_TEMPLATES,
     Apply,
@@ -554,12 +560,28 @@ def test_tags_and_names():
     assert not get_tags(transformer).requires_fit
     assert not get_tags(transformer).input_tags.two_d_array
     assert transformer.fit() is transformer
-    names = transformer.get_feature_names_out()
+    names = transformer.template_names()
     made = {
         f.split("=")[0] for s in TEXTS for t in transformer.transform([s])[0] for f in t
     }
     assert made <= set(names)
-    assert "<style>" in transformer._repr_html_()
+    assert transformer.get_feature_names_out() is None
+    page = make_tagger(transformer, SDCACRF(random_state=0)).fit(TEXTS, TAGS)
+    for shown in transformer, page:
+        assert "<style>" in shown._repr_html_()
+        assert f"{len(names)} features" not in shown._repr_html_()
+
+
+def test_templates_of_none_are_the_default_ones():
+    assert TokenFeatures(None).transform(TEXTS) == TokenFeatures().transform(TEXTS)
+    tagger = make_tagger(TokenFeatures(), SDCACRF(random_state=0))
+    grid = {"tokenfeatures__templates": [None, ["word"]]}
+    GridSearchCV(tagger, grid, cv=2).fit(TEXTS, TAGS)
+    tagger.set_params(tokenfeatures__templates=None).fit(TEXTS, TAGS)
+    file = io.BytesIO()
+    save_model(tagger, file)
+    file.seek(0)
+    assert load_model(file).predict(TEXTS).tolist() == tagger.predict(TEXTS).tolist()
 
 
 def test_another_process_can_use_a_pickled_pipeline(tmp_path):
