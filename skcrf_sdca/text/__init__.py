@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from ._conllu import ConlluSentence, read_conllu, write_conllu
     from ._corpora import read_corpus
     from ._data_values import Lookup, Regex
-    from ._features import DEFAULT_TEMPLATES, TokenFeatures
+    from ._features import TokenFeatures
     from ._label_forms import unify_labels
     from ._offsets import align_spans, char_spans, token_offsets, tokenize
     from ._passages import TextSource
     from ._span_labels import convert_labels, repair_labels, spans_to_labels
-    from ._templates import At, Joint, LabelPairs, Window
+    from ._templates import DEFAULT_TEMPLATES, At, Joint, LabelPairs, Window
     from ._values import (
         Apply,
         Prefix,
@@ -82,12 +82,12 @@ _MODULES = {
     "_conllu": "ConlluSentence read_conllu write_conllu",
     "_corpora": "read_corpus",
     "_data_values": "Lookup Regex",
-    "_features": "DEFAULT_TEMPLATES TokenFeatures",
+    "_features": "TokenFeatures",
     "_label_forms": "unify_labels",
     "_offsets": "align_spans char_spans token_offsets tokenize",
     "_passages": "TextSource",
     "_span_labels": "convert_labels repair_labels spans_to_labels",
-    "_templates": "At Joint LabelPairs Window",
+    "_templates": "DEFAULT_TEMPLATES At Joint LabelPairs Window",
     "_values": "Apply Prefix Shape Suffix has_digit has_hyphen is_capitalized",
 }
 

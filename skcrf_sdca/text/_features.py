@@ -11,24 +11,11 @@ from skcrf_sdca.features.transformer import StatelessTransformer
 
 from ._patterns import numbered_strings
 from ._sentences import SentenceFeatures
-from ._templates import Template, Window, check_types, checked_features
+from ._templates import DEFAULT_TEMPLATES, Template, check_types, checked_features
 from ._tokens import Token, Tokens
-from ._values import Apply, Prefix, Shape, Suffix, has_digit, is_capitalized
 
 # So few tokens take less time sentence by sentence.
 FEW = 150
-
-#: The templates of ``TokenFeatures()``, for tokens with one column, ``"word"``.
-DEFAULT_TEMPLATES: tuple[Template, ...] = (
-    Window("word", 2),
-    Window("word", 1, n=2),
-    Window(Shape(compact=True), 1),
-    Shape(),
-    *(Prefix(length) for length in (1, 2, 3, 4)),
-    *(Suffix(length) for length in (1, 2, 3, 4)),
-    Apply(is_capitalized),
-    Apply(has_digit),
-)
 
 
 class TokenFeatures(StatelessTransformer):

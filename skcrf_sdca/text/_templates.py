@@ -10,7 +10,17 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from ._sizes import Size, check_places, check_sizes, size_of_product, size_of_runs
-from ._values import Column, Function, is_int
+from ._values import (
+    Apply,
+    Column,
+    Function,
+    Prefix,
+    Shape,
+    Suffix,
+    has_digit,
+    is_capitalized,
+    is_int,
+)
 
 
 class Part(NamedTuple):
@@ -326,6 +336,19 @@ def checked_features(templates, columns, pad):
             raise ValueError(f"templates has {feature.name!r} twice.")
         names.add(feature.name)
     return features
+
+
+#: The templates of ``TokenFeatures()``, for tokens with one column, ``"word"``.
+DEFAULT_TEMPLATES: tuple[Template, ...] = (
+    Window("word", 2),
+    Window("word", 1, n=2),
+    Window(Shape(compact=True), 1),
+    Shape(),
+    *(Prefix(length) for length in (1, 2, 3, 4)),
+    *(Suffix(length) for length in (1, 2, 3, 4)),
+    Apply(is_capitalized),
+    Apply(has_digit),
+)
 
 
 def check_types(templates, columns, pad):
