@@ -33,7 +33,7 @@ from skcrf_sdca._version import __version__
 if TYPE_CHECKING:
     from skcrf_sdca.data.packed import PackedSequences
     from skcrf_sdca.estimators.active_learning import select_uncertain
-    from skcrf_sdca.estimators.alpha_path import alpha_path
+    from skcrf_sdca.estimators.alpha_path import CRFCV, alpha_path
     from skcrf_sdca.estimators.calibration import CalibratedSpans, span_outcomes
     from skcrf_sdca.estimators.callbacks import DualityGapMonitor
     from skcrf_sdca.estimators.crfs import CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CRF",
+    "CRFCV",
     "CalibratedSpans",
     "DependencyCRF",
     "DualityGapMonitor",
@@ -96,6 +97,7 @@ __all__ = [
 # scikit-learn, take a second.
 _HOMES = {
     "CRF": "estimators.crfs",
+    "CRFCV": "estimators.alpha_path",
     "CalibratedSpans": "estimators.calibration",
     "DependencyCRF": "estimators.dependencies",
     "DualityGapMonitor": "estimators.callbacks",

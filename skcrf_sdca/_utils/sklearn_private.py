@@ -6,6 +6,7 @@ module has to follow: the others import them from here.
 
 from sklearn.base import _fit_context
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
+from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -38,6 +39,8 @@ __all__ = [
     "one_blas_thread",
     # PerToken, SequenceUnion: refuse metadata where routing is not enabled.
     "raise_for_params",
+    # CRFCV: rows of lists, arrays, frames and PackedSequences.
+    "safe_indexing",
     # Decorator of fit: checks the parameters by `_parameter_constraints` first.
     "validates_parameters",
 ]

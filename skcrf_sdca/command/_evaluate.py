@@ -8,6 +8,7 @@ from skcrf_sdca.metrics import (
     sequence_accuracy_score,
     span_f1_difference,
 )
+from skcrf_sdca.metrics._scorers import scheme_of_readable
 from skcrf_sdca.metrics._spans import averaged, span_counts
 from skcrf_sdca.text._files import place
 from skcrf_sdca.text._label_columns import EMPTY, SEPARATOR, taken_apart
@@ -24,7 +25,7 @@ from ._inputs import (
     load_tagger,
     source_of,
 )
-from ._schemes import SCHEMES, scheme_of_readable
+from ._schemes import SCHEMES
 from ._streams import file_of, write
 
 # The columns of a treebank that are lists of values.

@@ -4,32 +4,19 @@ from collections import Counter
 from itertools import chain
 
 from skcrf_sdca.data.tagging_schemes import OUTSIDE, parse_label
-from skcrf_sdca.text import convert_labels, extract_spans, repair_labels
+from skcrf_sdca.metrics._scorers import TRIED_SCHEMES
+from skcrf_sdca.text import convert_labels, repair_labels
 
-# Tried in this order; IOB1 reads labels of IO too.
-_TRIED = ("BIO", "IOB1", "BIOES", "BILOU", "BMES", "BMEWO", "IOE2", "IOE1")
-SCHEMES = (*_TRIED, "IO", "TYPES")
+SCHEMES = (*TRIED_SCHEMES, "IO", "TYPES")
 # Labels of a scheme are almost all, if not more of those inside of spans are others.
 _FEW = 0.02
 
 
 def scheme_of_valid(y):
     """Return the first scheme in which all label lists are valid, or None."""
-    return _first(lambda scheme: convert_labels(y, scheme, scheme))
-
-
-def scheme_of_readable(y):
-    """Return the first scheme that can read all labels, or None.
-
-    "BIO" also reads the spans of IOB1 and IO.
-    """
-    return _first(lambda scheme: extract_spans(y, scheme))
-
-
-def _first(read):
-    for scheme in _TRIED:
+    for scheme in TRIED_SCHEMES:
         try:
-            read(scheme)
+            convert_labels(y, scheme, scheme)
         except (TypeError, ValueError):
             continue
         return scheme
@@ -43,7 +30,7 @@ def almost(y):
     """
     counts = Counter(chain.from_iterable(y))
     few = _FEW * (counts.total() - counts[OUTSIDE])
-    for scheme in _TRIED:
+    for scheme in TRIED_SCHEMES:
         unknown = {label for label in counts if not _is_of(label, scheme)}
         if sum(counts[label] for label in unknown) > few:
             continue

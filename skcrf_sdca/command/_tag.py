@@ -1,5 +1,7 @@
 """`skcrf-sdca tag` labels text, which it reads and writes sentence by sentence."""
 
+from skcrf_sdca.metrics._scorers import scheme_of_readable
+
 from ._formats import ConlluFormat
 from ._inputs import (
     add_files,
@@ -10,7 +12,6 @@ from ._inputs import (
     load_tagger,
     source_of,
 )
-from ._schemes import scheme_of_readable
 from ._streams import encode_output, write
 
 HELP = "label the sentences of files or of the standard input"

@@ -1,19 +1,49 @@
-"""Fits for a decreasing path of alpha, each one started from the one before."""
+"""Fits for a decreasing path of alpha, and the search for the penalty along such paths.
 
-from collections.abc import Iterable, Iterator
+alpha is the strength for the mean loss of a sequence, so that the same strength on all
+n sequences as on n_part of them is alpha n_part / n: a search compares alpha n, with
+the sum of the sample weights in place of n if there are some.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
-from typing import TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import clone
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.typing import Dataset, Labels
+from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.sequence_tags import of_sequences
+from skcrf_sdca._utils.sklearn_private import (
+    Interval,
+    safe_indexing,
+    validates_parameters,
+)
+from skcrf_sdca._utils.typing import Dataset, Labels, Scoring
+from skcrf_sdca._utils.version_stamps import VersionStamped
+from skcrf_sdca.data.label_names import named_lists
+from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.base import BaseFit, training_data
 from skcrf_sdca.estimators.sequences import BaseCRF
+from skcrf_sdca.metrics import get_scorer
+from skcrf_sdca.metrics._scorers import scorer_of_labels
 from skcrf_sdca.model.fitted import set_input
 
+__all__ = ["CRFCV", "alpha_path"]
+
 Estimator = TypeVar("Estimator", bound=BaseFit)
+
+# alpha n, and the elastic nets, that a search compares by default.
+STRENGTHS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
+L1_RATIOS = (0.0, 0.5)
+# A path ends where the score has fallen for this many strengths.
+MOST_FALLS = 2
+# Fits of a search end at this tolerance, if the final one has no larger one.
+SEARCH_TOL = 0.01
 
 
 def alpha_path(
@@ -79,29 +109,380 @@ def alpha_path(
             "alpha_path takes an estimator of skcrf_sdca itself, got "
             f"{type(estimator).__name__}"
         )
-    X = list(X) if isinstance(X, Iterator) else X
-    y = list(y) if isinstance(y, Iterator) else y
-    attributes = None
-    if isinstance(estimator, BaseCRF):
+    return list(_steps(estimator, _PathData.of(estimator, X, y, sample_weight), alphas))
+
+
+class _PathData(NamedTuple):
+    """The arguments of the fits of a path, and the attributes that X would give."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    attributes: Any
+
+    @classmethod
+    def of(cls, estimator, X, y, sample_weight=None):
+        """Convert sequences once for all fits."""
+        X = list(X) if isinstance(X, Iterator) else X
+        y = list(y) if isinstance(y, Iterator) else y
+        if not isinstance(estimator, BaseCRF):
+            return cls(X, y, sample_weight, None)
         training = training_data(estimator, X, y, sample_weight)
         # A table packed would be a set of sequences, with weights for start and end.
         X = training.data if training.input_format.boundaries else training.X
-        attributes = training.attributes
-    path, state = [], None
+        return cls(X, y, sample_weight, training.attributes)
+
+
+def _steps(estimator, data, alphas):
+    """Yield a fitted estimator for each of decreasing alphas, as `alpha_path`."""
+    state = None
     for alpha in alphas:
         crf = clone(estimator).set_params(alpha=alpha, warm_start=True)
         crf._warm_state = state
-        crf.fit(X, y, sample_weight=sample_weight)
+        crf.fit(data.X, data.y, sample_weight=data.sample_weight)
         state = vars(crf).pop("_warm_state")
-        if attributes is not None:
+        if data.attributes is not None:
             # The attributes of the conversion of X replace those of packed sequences.
-            set_input(crf, attributes)
-        path.append(crf.set_params(warm_start=False))
-    return path
+            set_input(crf, data.attributes)
+        yield crf.set_params(warm_start=False)
 
 
-def _decreasing(alphas):
-    """Return the alphas as floats, the largest first."""
+class Candidate(NamedTuple):
+    """A penalty, and the scores of its models on the held-out parts.
+
+    Attributes
+    ----------
+    strength : float
+        alpha n.
+    l1_ratio : float
+    scores : tuple of float
+    """
+
+    strength: float
+    l1_ratio: float
+    scores: tuple[float, ...]
+
+    @property
+    def score(self) -> float:
+        """The mean score."""
+        return float(np.mean(self.scores))
+
+
+class Part(NamedTuple):
+    """What one model of a search is fitted on, and what it is scored on.
+
+    Attributes
+    ----------
+    X, y, sample_weight, X_val, y_val : as in `fit`
+    """
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    X_val: Any
+    y_val: Any
+
+
+def candidates(
+    crf: Any,
+    parts: Sequence[Part],
+    scorer: Callable[..., float],
+    *,
+    strengths: Iterable[float] = STRENGTHS,
+    l1_ratios: Iterable[float] = L1_RATIOS,
+    tol: float = SEARCH_TOL,
+) -> Iterator[Candidate]:
+    """Yield the candidates of a search, along a warm-started path for each l1 ratio.
+
+    A path is left where the mean score has fallen for `MOST_FALLS` strengths.
+    """
+    strengths = _decreasing(strengths, "strengths")
+    l1_ratios = list(l1_ratios)
+    if not l1_ratios or not all(0.0 <= ratio <= 1.0 for ratio in l1_ratios):
+        raise ValueError(
+            f"l1_ratios must be numbers in [0, 1], at least one; got {l1_ratios!r}"
+        )
+    crf = clone(crf).set_params(tol=max(tol, crf.tol))
+    data = [_PathData.of(crf, *part[:3]) for part in parts]
+    for l1_ratio in l1_ratios:
+        crf.set_params(l1_ratio=l1_ratio)
+        paths = [
+            _steps(crf, own, [strength / _total(own) for strength in strengths])
+            for own in data
+        ]
+        own = []
+        for strength, *models in zip(strengths, *paths, strict=True):
+            scores = (
+                float(scorer(model, part.X_val, part.y_val))
+                for model, part in zip(models, parts, strict=True)
+            )
+            own.append(Candidate(strength, float(l1_ratio), tuple(scores)))
+            yield own[-1]
+            best = max(range(len(own)), key=lambda k: own[k].score)
+            if len(own) - 1 - best >= MOST_FALLS:
+                break
+
+
+def best_candidate(tried: Iterable[Candidate]) -> Candidate:
+    """Return the candidate with the best mean score, the first of equal ones."""
+    return max(tried, key=lambda one: one.score)
+
+
+def _total(data):
+    """Return the sum of the sample weights, or the number of sequences."""
+    return len(data.y) if data.sample_weight is None else np.sum(data.sample_weight)
+
+
+class CRFCV(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
+    """CRF whose penalty is found by the score on folds, or on held-out sequences.
+
+    `sklearn.linear_model.ElasticNetCV` for sequences. Each fold has a path of fits from
+    the strongest penalty to the weakest, each of which starts at the solution of the
+    one before, and which ends where the mean score falls. Then the estimator is fitted
+    to all sequences with the best penalty. An alpha of n_part sequences is made one of
+    n: alpha n_part / n.
+
+    It has the methods and fitted attributes of the best estimator, such as
+    ``predict_spans`` and ``classes_``.
+
+    Parameters
+    ----------
+    estimator : CRF or Tagger
+        Cloned, not changed: any estimator that `alpha_path` takes, or a Tagger whose
+        last step is one.
+    strengths : tuple of float, default=(10, 3, 1, 0.3, 0.1, 0.03, 0.01)
+        Values of alpha n. In the terms of CRFsuite, c1 = alpha n l1_ratio and c2 =
+        alpha n (1 - l1_ratio) / 2.
+    l1_ratios : tuple of float, default=(0.0, 0.5)
+        Values of the parameter ``l1_ratio``.
+    cv : int, splitter or iterable of (train, test), default=3
+        As in scikit-learn, such as ``StratifiedSequenceKFold(3)``. Not used with
+        ``X_val`` in `fit`.
+    scoring : str or callable, default=None
+        A name that :func:`skcrf_sdca.metrics.get_scorer` takes, or a function of
+        (estimator, X, y). By default the F1 of spans if the labels can be read in a
+        tagging scheme, else the accuracy.
+    search_tol : float, default=0.01
+        Tolerance of the fits of the search, if the estimator has no larger one.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        Fitted to all of X.
+    best_params_ : dict
+        Its ``alpha`` and ``l1_ratio``.
+    best_strength_ : float
+        alpha n.
+    best_score_ : float
+        The mean score of the best candidate.
+    cv_results_ : dict of ndarrays
+        ``strength``, ``l1_ratio``, ``mean_test_score``, ``std_test_score`` and
+        ``split0_test_score``, ... of all candidates that were tried.
+    scorer_ : callable
+
+    See Also
+    --------
+    alpha_path : The fits of one path.
+    sklearn.model_selection.GridSearchCV : Searches over other parameters, with cold
+        fits.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import CRFCV, SDCACRF
+    >>> from skcrf_sdca.datasets import load_digit_sequences
+    >>> data = load_digit_sequences(n_train=60, n_test=60)
+    >>> search = CRFCV(SDCACRF(random_state=0), l1_ratios=(0.0,))
+    >>> search = search.fit(data.X_train, data.y_train)
+    >>> search.best_strength_ <= 1.0
+    True
+    >>> search.predict(data.X_test)[0] == search.best_estimator_.predict(data.X_test)[0]
+    True
+    """
+
+    _parameter_constraints = {
+        "strengths": ["array-like"],
+        "l1_ratios": ["array-like"],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+        "search_tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        strengths: Sequence[float] = STRENGTHS,
+        l1_ratios: Sequence[float] = L1_RATIOS,
+        cv: Any = 3,
+        scoring: Scoring | None = None,
+        search_tol: float = SEARCH_TOL,
+    ) -> None:
+        self.estimator = estimator
+        self.strengths = strengths
+        self.l1_ratios = l1_ratios
+        self.cv = cv
+        self.scoring = scoring
+        self.search_tol = search_tol
+
+    @validates_parameters
+    def fit(
+        self,
+        X: Dataset,
+        y: Labels,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Dataset | None = None,
+        y_val: Labels | None = None,
+    ) -> Self:
+        """Find the penalty, and fit the estimator with it.
+
+        Parameters
+        ----------
+        X, y : as in the ``fit`` of the estimator
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each sequence.
+        X_val, y_val : as X and y, default=None
+            Held-out sequences that all candidates are scored on, in place of folds.
+            The final fit does not use them.
+
+        Returns
+        -------
+        self : CRFCV
+
+        Raises
+        ------
+        ValueError, TypeError
+            If strengths are not distinct and positive, if `X_val` comes without
+            `y_val`, and what ``fit`` of the estimator raises.
+        """
+        X, y = as_sequence_list(X), as_sequence_list(y, name="y")
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val must both be given, or none of them.")
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        scorer = get_scorer(self.scoring or scorer_of_labels(self._named(y))[1])
+        crf, parts = self._last_step(), self._parts(X, y, weight, X_val, y_val)
+        tried = list(
+            candidates(
+                crf,
+                parts,
+                scorer,
+                strengths=self.strengths,
+                l1_ratios=self.l1_ratios,
+                tol=self.search_tol,
+            )
+        )
+        best, n = best_candidate(tried), len(y) if weight is None else weight.sum()
+        params = {"alpha": best.strength / n, "l1_ratio": best.l1_ratio}
+        self._refit(X, y, weight, params)
+        self.scorer_, self.best_params_ = scorer, params
+        self.best_strength_, self.best_score_ = best.strength, best.score
+        self.cv_results_ = _results(tried)
+        return self
+
+    def predict(self, X: Dataset) -> NDArray[Any]:
+        """Return the labels that the best estimator predicts.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        labels : as the estimator returns them
+        """
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X)
+
+    def score(self, X: Dataset, y: Labels) -> float:
+        """Return the score that the search compared, of the best estimator.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        score : float
+        """
+        check_is_fitted(self, "best_estimator_")
+        return float(self.scorer_(self.best_estimator_, X, y))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a method or a fitted attribute of the best estimator."""
+        best = vars(self).get("best_estimator_")
+        if best is None or name.startswith("_"):
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}"
+                + ("; fit it first" if best is None else "")
+            )
+        return getattr(best, name)
+
+    def __sklearn_tags__(self):
+        """Return the tags: sequences, and no table."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return of_sequences(tags)
+
+    def _last_step(self):
+        estimator = self.estimator
+        crf = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        if not isinstance(crf, BaseFit) or "alpha" not in crf.get_params():
+            raise TypeError(
+                "estimator must be one of skcrf_sdca that has alpha, or a Tagger that "
+                f"ends in one, got {type(crf).__name__}"
+            )
+        return crf
+
+    def _named(self, y):
+        """Return label lists by their names, if the estimator has some."""
+        return named_lists(self.estimator, y)
+
+    def _parts(self, X, y, weight, X_val, y_val):
+        """Return the parts of the search, with the features of their estimator."""
+        if X_val is not None:
+            return [self._transformed(Part(X, y, weight, X_val, list(y_val)))]
+        parts = []
+        for train, test in check_cv(self.cv).split(X, y):
+            own = None if weight is None else weight[train]
+            X_train, y_train = (safe_indexing(data, train) for data in (X, y))
+            held_out = (safe_indexing(data, test) for data in (X, y))
+            parts.append(self._transformed(Part(X_train, y_train, own, *held_out)))
+        return parts
+
+    def _transformed(self, part):
+        """Return a part as the last step takes it; the steps learn from X alone."""
+        if not isinstance(self.estimator, Pipeline) or len(self.estimator) == 1:
+            return part
+        steps = clone(self.estimator[:-1])
+        X = steps.fit_transform(part.X, part.y)
+        return part._replace(X=X, X_val=steps.transform(part.X_val))
+
+    def _refit(self, X, y, weight, params):
+        """Fit the estimator with a penalty to all sequences."""
+        prefix = ""
+        if isinstance(self.estimator, Pipeline):
+            prefix = f"{self.estimator.steps[-1][0]}__"
+        best = clone(self.estimator)
+        best.set_params(**{f"{prefix}{name}": value for name, value in params.items()})
+        given = {} if weight is None else {f"{prefix}sample_weight": weight}
+        self.best_estimator_ = best.fit(X, y, **given)
+
+
+def _results(tried):
+    """Return the candidates as columns."""
+    scores = np.array([one.scores for one in tried])
+    columns = {f"split{k}_test_score": own for k, own in enumerate(scores.T)}
+    return {
+        "strength": np.array([one.strength for one in tried]),
+        "l1_ratio": np.array([one.l1_ratio for one in tried]),
+        "mean_test_score": scores.mean(axis=1),
+        "std_test_score": scores.std(axis=1),
+        **columns,
+    }
+
+
+def _decreasing(alphas, name="alphas"):
+    """Return strengths, called `name`, as floats, the largest first."""
     values = list(alphas) if np.iterable(alphas) else []
     are_valid = all(
         isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf
@@ -109,7 +490,7 @@ def _decreasing(alphas):
     )
     if not values or not are_valid or len(set(values)) < len(values):
         raise ValueError(
-            f"alphas must be distinct, positive and finite numbers, at least one; got "
+            f"{name} must be distinct, positive and finite numbers, at least one; got "
             f"{alphas!r}"
         )
     return sorted(map(float, values), reverse=True)

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from skcrf_sdca._utils.sklearn_private import BaseScorer
 from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.data.label_names import named_lists
+from skcrf_sdca.data.spans import extract_spans
 from skcrf_sdca.metrics._checks import NO_TOKENS, check_sample_weight, ratio
 from skcrf_sdca.metrics._flat import (
     flat_accuracy_score,
@@ -190,3 +191,52 @@ def get_scorer(scoring: str | Callable[..., Any]) -> Callable[..., Any]:
         raise ValueError(f"scoring must be one of {sorted(SCORERS)}, got {scoring!r}.")
     # set_score_request changes a scorer.
     return deepcopy(SCORERS[scoring])
+
+
+#: Tagging schemes in the order in which they are tried; IOB1 reads labels of IO too.
+TRIED_SCHEMES = ("BIO", "IOB1", "BIOES", "BILOU", "BMES", "BMEWO", "IOE2", "IOE1")
+
+
+def scheme_of_readable(y):
+    """Return the first scheme that can read all label lists, or None.
+
+    "BIO" also reads the spans of IOB1 and IO.
+    """
+    for scheme in TRIED_SCHEMES:
+        try:
+            extract_spans(y, scheme)
+        except (TypeError, ValueError):
+            continue
+        return scheme
+    return None
+
+
+def scorer_of_labels(y: Any) -> tuple[str, Callable[..., float]]:
+    """Return the score that fits labels, in words, and its scorer.
+
+    Parameters
+    ----------
+    y : list of n label lists, or array-like of shape (n_rows,)
+
+    Returns
+    -------
+    name : str
+        "span F1" for label lists that a tagging scheme can read, else "accuracy".
+    scorer : callable
+        Called as ``scorer(estimator, X, y)``.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics._scorers import scorer_of_labels
+    >>> scorer_of_labels([["B-PER", "O"]])[0], scorer_of_labels([["NOUN", "VERB"]])[0]
+    ('span F1', 'accuracy')
+    """
+    is_rows = len(y) > 0 and np.ndim(y[0]) == 0
+    scheme = None if is_rows else scheme_of_readable(y)
+    if scheme is None:
+        return "accuracy", _accuracy_of
+    return "span F1", SpanScorer(span_f1_score, 1, {**_QUIET, "scheme": scheme})
+
+
+def _accuracy_of(estimator, X, y):
+    return estimator.score(X, y)

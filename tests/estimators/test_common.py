@@ -18,6 +18,7 @@ import skcrf_sdca
 from samples import name_of
 from skcrf_sdca import (
     CRF,
+    CRFCV,
     LBFGSCRF,
     OEGCRF,
     SAGNUSCRF,
@@ -160,6 +161,7 @@ ON_SEQUENCES = {
     "SequenceBagging": SequenceBagging(LBFGSCRF()),
     "CalibratedSpans": CalibratedSpans(LBFGSCRF()),
     "TunedSpans": TunedSpans(LBFGSCRF()),
+    "CRFCV": CRFCV(LBFGSCRF()),
 }
 
 

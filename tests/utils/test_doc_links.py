@@ -25,6 +25,7 @@ ARGUMENTS = {
     "SequenceBagging": [SDCACRF()],
     "CalibratedSpans": [SDCACRF()],
     "TunedSpans": [SDCACRF()],
+    "CRFCV": [SDCACRF()],
 }
 # Parameters that are objects: estimators, and templates.
 HOLD_OBJECTS = {*ARGUMENTS, "TokenFeatures"}

@@ -1,0 +1,154 @@
+"""CRFCV: the penalty with the best score, by plain loops of cold fits."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold
+
+from skcrf_sdca import (
+    CRFCV,
+    LBFGSCRF,
+    SDCACRF,
+    PackedSequences,
+    PassiveAggressiveCRF,
+    SequenceVectorizer,
+    StratifiedSequenceKFold,
+    make_tagger,
+)
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.metrics import get_scorer, span_f1_score
+
+X, Y = make_chains(24, n_labels=3, n_features=4, length=(1, 7), random_state=0)
+X = list(X)
+STRENGTHS, L1_RATIOS = (3.0, 0.3), (0.0, 0.4)
+OPTIONS = {"strengths": STRENGTHS, "l1_ratios": L1_RATIOS, "search_tol": 1e-7}
+
+
+def tried(search):
+    """Return (strength, l1 ratio): scores of the folds."""
+    found = search.cv_results_
+    n_splits = sum(name.startswith("split") for name in found)
+    rows = zip(
+        found["strength"].tolist(),
+        found["l1_ratio"].tolist(),
+        *(found[f"split{k}_test_score"].tolist() for k in range(n_splits)),
+        strict=True,
+    )
+    return {row[:2]: row[2:] for row in rows}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_candidates_are_cold_fits_on_folds_at_the_scaled_alpha(packed):
+    crf = LBFGSCRF(tol=1e-7, max_iter=2000)
+    data = PackedSequences.from_sequences(X) if packed else X
+    search = CRFCV(crf, scoring="log_likelihood", **OPTIONS).fit(data, Y)
+    scorer, found = get_scorer("log_likelihood"), tried(search)
+    for (strength, l1_ratio), scores in found.items():
+        for (train, test), score in zip(KFold(3).split(X), scores, strict=True):
+            own = clone(crf).set_params(alpha=strength / len(train), l1_ratio=l1_ratio)
+            own.fit([X[i] for i in train], [Y[i] for i in train])
+            expected = scorer(own, [X[i] for i in test], [Y[i] for i in test])
+            assert_allclose(score, expected, atol=1e-3)
+    best = max(found, key=lambda key: np.mean(found[key]))
+    assert (search.best_strength_, search.best_params_["l1_ratio"]) == best
+    assert search.best_params_["alpha"] == best[0] / len(X)
+    assert_allclose(search.best_score_, np.mean(found[best]))
+    assert_allclose(search.cv_results_["mean_test_score"].max(), search.best_score_)
+    cold = clone(crf).set_params(**search.best_params_).fit(data, Y)
+    assert_allclose(search.coef_, cold.coef_, atol=1e-6)
+
+
+def test_a_path_ends_after_two_falls():
+    scores = iter([1.0, 3.0, 2.0, 1.0])
+    strengths = (10.0, 1.0, 0.1, 0.01, 0.001)
+    search = CRFCV(LBFGSCRF(), strengths=strengths, l1_ratios=(0.0,))
+    search.set_params(scoring=lambda *_: next(scores))
+    search.fit(X, Y, X_val=X[:5], y_val=Y[:5])
+    assert search.cv_results_["strength"].tolist() == [10.0, 1.0, 0.1, 0.01]
+    assert search.best_strength_ == 1.0
+    # The final fit has all of X, which the candidates had too.
+    assert search.alpha_ == 1.0 / len(X)
+
+
+def test_weights_scale_alpha_as_repeated_sequences_do():
+    weight = np.where(np.arange(len(X)) % 4 == 0, 2.0, 1.0)
+    times = weight.astype(int)
+    held = {"X_val": X[:9], "y_val": Y[:9]}
+    options = {**OPTIONS, "scoring": "log_likelihood"}
+    crf = LBFGSCRF(tol=1e-7, max_iter=2000)
+    weighted = CRFCV(crf, **options).fit(X, Y, weight, **held)
+    repeated = CRFCV(crf, **options).fit(
+        [x for x, n in zip(X, times, strict=True) for _ in range(n)],
+        [y for y, n in zip(Y, times, strict=True) for _ in range(n)],
+        **held,
+    )
+    assert weighted.best_params_ == pytest.approx(repeated.best_params_)
+    assert_allclose(
+        weighted.cv_results_["mean_test_score"],
+        repeated.cv_results_["mean_test_score"],
+        atol=1e-4,
+    )
+
+
+def test_spans_of_a_tagger_are_scored_by_their_f1():
+    names = ["O", "B-X", "I-X"]
+    y = [[names[k] for k in labels] for labels in Y]
+    dicts = [[{"x": float(a), "y": float(b)} for a, b, *_ in x] for x in X]
+    tagger = make_tagger(SequenceVectorizer(), SDCACRF(random_state=0))
+    before = pickle.dumps(tagger)
+    cv = StratifiedSequenceKFold(2)
+    search = CRFCV(tagger, strengths=(1.0, 0.1), cv=cv).fit(dicts, y)
+    assert pickle.dumps(tagger) == before
+    assert "split1_test_score" in search.cv_results_
+    assert search.predict_spans(dicts[:2])[0] is not None
+    expected = span_f1_score(y, search.predict(dicts), zero_division=0.0)
+    assert search.score(dicts, y) == expected
+    assert search.best_estimator_[-1].alpha == search.best_params_["alpha"]
+    again = pickle.loads(pickle.dumps(search))
+    assert again.predict(dicts).tolist() == search.predict(dicts).tolist()
+    ids = make_tagger(SequenceVectorizer(), SDCACRF(random_state=0, label_names=names))
+    by_name = CRFCV(ids, strengths=(1.0, 0.1), cv=cv).fit(dicts, list(map(list, Y)))
+    assert_allclose(by_name.cv_results_["mean_test_score"].max(), search.best_score_)
+
+
+def test_other_labels_are_scored_by_accuracy():
+    search = CRFCV(LBFGSCRF(), strengths=(1.0,), l1_ratios=(0.0,)).fit(X, Y)
+    assert search.score(X, Y) == search.best_estimator_.score(X, Y)
+    rows, labels = np.concatenate(X), np.concatenate(Y)
+    table = CRFCV(LBFGSCRF(), strengths=(1.0,), l1_ratios=(0.0,)).fit(rows, labels)
+    assert table.predict(rows).shape == labels.shape
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strengths": (0.0,)}, "strengths must be distinct, positive"),
+        ({"strengths": (1.0, 1.0)}, "strengths must be distinct, positive"),
+        ({"l1_ratios": (2.0,)}, r"l1_ratios must be numbers in \[0, 1\]"),
+        ({"l1_ratios": ()}, "l1_ratios must be numbers"),
+        ({"search_tol": -1.0}, "'search_tol' parameter"),
+        ({"scoring": "f1"}, "scoring must be one of"),
+    ],
+)
+def test_errors_leave_the_search_unfitted(options, message):
+    search = CRFCV(LBFGSCRF(), **options)
+    with pytest.raises(ValueError, match=message):
+        search.fit(X, Y)
+    assert not hasattr(search, "best_estimator_")
+    with pytest.raises(AttributeError, match="'classes_'; fit it first"):
+        getattr(search, "classes_")  # noqa: B009
+    with pytest.raises(NotFittedError):
+        search.predict(X)
+
+
+def test_wrong_estimators_and_half_of_held_out_data_are_refused():
+    with pytest.raises(ValueError, match="X_val and y_val must both"):
+        CRFCV(LBFGSCRF()).fit(X, Y, X_val=X)
+    with pytest.raises(TypeError, match="estimator must be one of skcrf_sdca"):
+        CRFCV(make_tagger(SequenceVectorizer(), KFold())).fit(X, Y)
+    with pytest.raises(TypeError, match="that has alpha, .* PassiveAggressiveCRF"):
+        CRFCV(PassiveAggressiveCRF()).fit(X, Y)
