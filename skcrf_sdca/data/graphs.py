@@ -7,6 +7,7 @@ not imported.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -89,6 +90,43 @@ def _check_nodes(input_format):
             "array of shape (n_nodes, n_features), or a list of dicts or of lists of "
             "str"
         )
+
+
+def nodes_and_rests(X):
+    """Return the nodes of graphs and what follows them in each, or X and None.
+
+    None says that X has no graphs, but sequences of tokens: edges are pairs of
+    integers, and heads integers, as no token is.
+
+    >>> from skcrf_sdca.data.graphs import nodes_and_rests
+    >>> nodes_and_rests([(["a", "b"], [-1, 0])])
+    ([['a', 'b']], [([-1, 0],)])
+    >>> nodes_and_rests([("a", "b")])
+    ([('a', 'b')], None)
+    """
+    if isinstance(X, Iterator):
+        X = list(X)
+    if not isinstance(X, (list, tuple, np.ndarray)) or not any(map(_is_graph, X)):
+        return X, None
+    for i, graph in enumerate(X):
+        if not _is_graph(graph):
+            raise TypeError(
+                f"X mixes graphs and sequences: {i} is {described(graph)}; a graph is "
+                "a tuple (tokens, edges) or (tokens, heads), with integers."
+            )
+    return [graph[0] for graph in X], [graph[1:] for graph in X]
+
+
+def _is_graph(value):
+    if not isinstance(value, tuple) or len(value) not in (2, 3):
+        return False
+    second = value[1]
+    if isinstance(second, np.ndarray):
+        return second.dtype.kind in "iu" or second.size == 0
+    if not isinstance(second, (list, tuple)):
+        return False
+    flat = [x for part in second for x in (part if np.ndim(part) == 1 else [part])]
+    return all(isinstance(x, Integral) for x in flat)
 
 
 def split_graphs(X):

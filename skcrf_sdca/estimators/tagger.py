@@ -63,8 +63,8 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
     A Pipeline of scikit-learn has ``predict``, ``predict_proba`` and ``score`` of its
     last step, and no method that scikit-learn does not know. A Tagger has them all:
 
-    * In a method that takes X, or one sequence (``explain``), the steps before the last
-      transform it. All other arguments go to the last step as they are.
+    * In a method that takes X, or one sequence or graph (``explain``), the steps before
+      the last transform it. All other arguments go to the last step as they are.
     * A method that takes names of features (``explain``, ``top_features``,
       ``state_features``) gets the names of the steps before, unless you pass others or
       the last step knows them itself.
@@ -294,6 +294,12 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
             transformed = self._through_steps(X)
         return transformed if X is sequence else transformed[0]
 
+    def _transformed_graph(self, graph):
+        """Return one graph as the last step takes it."""
+        is_list = isinstance(graph, list) and holds_sequences(graph, depth=1)
+        with one_alone("graph", is_list):
+            return self._through_steps([graph])[0]
+
     def _feature_names(self):
         """Return the names of the features, None if the last step has its own."""
         step = self._last_step
@@ -316,6 +322,7 @@ _TRANSFORMED = {
     "X": Tagger._through_steps,
     "sequence": Tagger._transformed_sequence,
     "xseq": Tagger._transformed_sequence,
+    "graph": Tagger._transformed_graph,
 }
 
 

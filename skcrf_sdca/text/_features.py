@@ -7,12 +7,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from skcrf_sdca.data.graphs import nodes_and_rests
 from skcrf_sdca.features.transformer import StatelessTransformer
 
 from ._patterns import numbered_strings
 from ._sentences import SentenceFeatures
 from ._templates import DEFAULT_TEMPLATES, Template, check_types, checked_features
-from ._tokens import Token, Tokens
+from ._tokens import Tokens
 
 # So few tokens take less time sentence by sentence.
 FEW = 150
@@ -124,7 +125,7 @@ class TokenFeatures(StatelessTransformer):
         self._of_sentences()
         return self
 
-    def transform(self, X: Iterable[Iterable[Token]]) -> list[list[tuple[str, ...]]]:
+    def transform(self, X: Iterable[Any]) -> list[Any]:
         """Return the features of all tokens.
 
         Parameters
@@ -132,13 +133,16 @@ class TokenFeatures(StatelessTransformer):
         X : iterable of sequences
             Each sequence is a list, tuple or one-dimensional array of tokens, and may
             be empty. All tokens are str, all are tuples of str, or all are dicts of
-            str. A data frame has a row for each token.
+            str. A data frame has a row for each token. Or each is a graph, a tuple as
+            `GraphCRF` and `TreeCRF` take it, whose nodes are tokens; templates see
+            these in their order.
 
         Returns
         -------
         list of lists of tuples of str
             Features of each sequence and token, in the order of the templates. Equal
-            features are the same str object.
+            features are the same str object. Of graphs, tuples of such a list and what
+            follows the tokens.
 
         Raises
         ------
@@ -147,7 +151,14 @@ class TokenFeatures(StatelessTransformer):
             missing; the message names the sequence and the item.
         """
         of_sentences = self._of_sentences()
-        tokens = Tokens(X, self.columns)
+        X, rests = nodes_and_rests(X)
+        found = self._of_tokens(of_sentences, Tokens(X, self.columns))
+        if rests is None:
+            return found
+        return [(own, *rest) for own, rest in zip(found, rests, strict=True)]
+
+    def _of_tokens(self, of_sentences, tokens):
+        """Return the features of each sequence."""
         if len(tokens) <= FEW:
             return _shared(of_sentences.of(tokens))
         strings, numbers, offsets = numbered_strings(

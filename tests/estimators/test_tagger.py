@@ -19,12 +19,14 @@ from skcrf_sdca import (
     LBFGSCRF,
     SDCACRF,
     SGDCRF,
+    GraphCRF,
     PackedSequences,
     PassiveAggressiveCRF,
     PerToken,
     SequenceUnion,
     SequenceVectorizer,
     Tagger,
+    TreeCRF,
     cross_val_predict_proba,
     load_model,
     make_tagger,
@@ -503,3 +505,30 @@ def test_explain_says_that_it_needs_one_sequence(tagger):
     # Another error of one sequence stays as it is.
     with pytest.raises(TypeError, match="X: sequence 0, item 0 is of type int 1"):
         tagger.explain([1, 2], 0)
+
+
+HEADS = [[-1, 0, 1], [1, -1], [-1, 0]] * 4
+
+
+@pytest.mark.parametrize("crf", [TreeCRF(random_state=0), GraphCRF(random_state=0)])
+def test_tokens_may_be_nodes_of_trees_and_graphs(crf, tmp_path):
+    rests = HEADS
+    if not isinstance(crf, TreeCRF):
+        ends = [[[t, t + 1] for t in range(len(words) - 1)] for words in WORDS]
+        rests = [np.array(own) for own in ends]
+    X = list(zip(WORDS, rests, strict=True))
+    tagger = make_tagger(FEATURES, crf)
+    tagger.fit(zip(WORDS, rests, strict=True), Y)
+    by_hand = list(zip(FEATURES.transform(WORDS), rests, strict=True))
+    other = clone(crf).fit(by_hand, Y)
+    np.testing.assert_array_equal(tagger[-1].coef_, other.coef_)
+    assert tagger.predict(X).tolist() == other.predict(by_hand).tolist()
+    assert tagger.score(X, Y) == other.score(by_hand, Y)
+    assert str(tagger.explain(X[0], 1)) == str(other.explain(by_hand[0], 1))
+    with pytest.raises((TypeError, ValueError), match="graph: one graph is needed"):
+        tagger.explain(X, 1)
+    save_model(tagger, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert loaded.predict(X).tolist() == tagger.predict(X).tolist()
+    grid = {"tokenfeatures__templates": [["word"], None]}
+    assert GridSearchCV(tagger, grid, cv=2).fit(X, Y).best_score_ > 0

@@ -572,6 +572,23 @@ def test_tags_and_names():
         assert f"{len(names)} features" not in shown._repr_html_()
 
 
+def test_graphs_keep_their_edges():
+    features, edges = TokenFeatures(["word"]), np.array([[0, 1]])
+    rows = [("word=a",), ("word=b",)]
+    for rest in ([-1, 0],), (edges,), ([[0, 1]], [[0.5]]), ((),), (np.empty((0, 2)),):
+        ((nodes, *others),) = features.transform([(["a", "b"], *rest)])
+        assert nodes == rows
+        assert all(x is y for x, y in zip(others, rest, strict=True))
+    long = [(["a"] * FEW, [-1] * FEW)] * 2
+    assert features.transform(long)[1][0] == [("word=a",)] * FEW
+    # Sentences may be tuples, too.
+    assert features.transform([("a", "b"), ("a", "b")]) == [rows, rows]
+    pairs = TokenFeatures(["pos"], columns=("word", "pos"))
+    assert pairs.transform([(("a", "D"), ["b", "N"])]) == [[("pos=D",), ("pos=N",)]]
+    with pytest.raises(TypeError, match="X mixes graphs and sequences: 1 is a list"):
+        features.transform([(["a"], [-1]), ["a"]])
+
+
 def test_templates_of_none_are_the_default_ones():
     assert TokenFeatures(None).transform(TEXTS) == TokenFeatures().transform(TEXTS)
     tagger = make_tagger(TokenFeatures(), SDCACRF(random_state=0))
