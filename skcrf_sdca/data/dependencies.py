@@ -54,7 +54,7 @@ def read_dependencies(X, y, known, *, labelled, kind):
     rows, allowed = split_arcs(X)
 
     def encode(input_format, y, data):
-        n_words = words_of(data.lengths)
+        n_words = sizes_of(data.lengths)
         heads, relations = split_labels(y, n_words, labelled=labelled)
         check_trees(heads, allowed, data.offsets, kind)
         with in_words(item="word", position="word"):
@@ -75,7 +75,7 @@ def read_known_trees(y, data, allowed, classes, *, labelled, kind):
 
     Arcs of other relations have the label -1. The errors are those of a fit.
     """
-    n_words = words_of(data.lengths)
+    n_words = sizes_of(data.lengths)
     heads, relations = split_labels(y, n_words, labelled=labelled)
     check_trees(heads, allowed, data.offsets, kind)
     with in_words(item="word", position="word"):
@@ -93,14 +93,31 @@ def _check_arcs(input_format):
 
 
 def words_of(n_arcs):
-    """Return the number of words n of sentences of n (n + 1) arcs, an array.
+    """Return the number of words n of n (n + 1) arcs.
 
     >>> from skcrf_sdca.data.dependencies import words_of
-    >>> words_of([0, 2, 6, 12])
-    array([0, 1, 2, 3])
+    >>> words_of(6), words_of(12)
+    (2, 3)
     """
     # n^2 <= n (n + 1) < (n + 1)^2
-    return np.array([isqrt(int(n)) for n in n_arcs], dtype=np.int64)
+    return isqrt(int(n_arcs))
+
+
+def sizes_of(n_arcs):
+    """Return the numbers of words of several sentences, an array (n,)."""
+    return np.array([words_of(n) for n in n_arcs], dtype=np.int64)
+
+
+def heads_of(labels):
+    """Return the heads of the words of a tree, given the labels of its arcs.
+
+    >>> import numpy as np
+    >>> from skcrf_sdca.data.dependencies import heads_of
+    >>> heads_of(np.array([1, 0, 0, 1, 0, 0]))
+    array([0, 1])
+    """
+    n = words_of(len(labels))
+    return (labels.reshape(n + 1, n) > 0).argmax(axis=0)
 
 
 def split_arcs(X):
@@ -153,7 +170,7 @@ def _parts(sentence, i):
             f"of shape (n + 1, n, n_features), or have n (n + 1) rows: {ROWS}"
         )
     n_rows = _n_rows(sentence)
-    n = isqrt(n_rows)
+    n = words_of(n_rows)
     if n * (n + 1) != n_rows:
         raise ValueError(
             f"{words().X}: sentence {i} has {n_rows} rows; n words have n (n + 1) "
@@ -334,9 +351,8 @@ def labels_of_known_heads(known, n_arcs):
                 f"as {words().X}"
             )
         parts = [np.zeros(0, dtype=np.int32)]
-        for i, (own, n) in enumerate(
-            zip(known, words_of(n_arcs).tolist(), strict=True)
-        ):
+        sizes = sizes_of(n_arcs).tolist()
+        for i, (own, n) in enumerate(zip(known, sizes, strict=True)):
             is_free = np.array([head is None for head in own], dtype=bool)
             heads = _heads([0 if head is None else head for head in own], i, n)
             table = np.full((n + 1, n), -1, dtype=np.int32)
@@ -366,12 +382,10 @@ class TreeFormat:
         return [self._tree(path, plain_labels(classes)) for path in paths]
 
     def _tree(self, labels, classes):
-        n = isqrt(len(labels))
-        table = labels.reshape(n + 1, n) if n else np.zeros((1, 0), dtype=int)
-        heads = (table > 0).argmax(axis=0)
+        heads = heads_of(labels)
         if not self.labelled:
             return heads.tolist()
-        codes = table[heads, np.arange(n)] - 1
+        codes = labels[heads * len(heads) + np.arange(len(heads))] - 1
         return heads.tolist(), [classes[k] for k in codes]
 
     def rows(self, values, offsets):
@@ -380,7 +394,7 @@ class TreeFormat:
         With relations there is a third axis for these.
         """
         parts = split_rows(values[:, 1:], offsets)
-        sizes, n_columns = words_of(np.diff(offsets)).tolist(), values.shape[1] - 1
+        sizes, n_columns = sizes_of(np.diff(offsets)).tolist(), values.shape[1] - 1
         tables = (
             part.reshape(n + 1, n, n_columns)
             if self.labelled

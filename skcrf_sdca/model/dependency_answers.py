@@ -15,10 +15,12 @@ from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.dependencies import (
     TreeFormat,
     TreeKind,
+    heads_of,
     labels_of_known_heads,
     named_as_arcs,
     read_known_trees,
     split_arcs,
+    words_of,
 )
 from skcrf_sdca.model.compression import TrimmingMixin
 from skcrf_sdca.model.explanation import Explanation, Rivals, Terms
@@ -27,7 +29,7 @@ from skcrf_sdca.model.inspection import Inspection
 from skcrf_sdca.model.tables import clipped
 from skcrf_sdca.model.validation import checked_weight, packed_for
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
-from skcrf_sdca.structures.dependency.scores import ArcScores, heads_of, words_of
+from skcrf_sdca.structures.dependency.scores import ArcScores
 from skcrf_sdca.structures.form import dense_coef
 
 
@@ -186,6 +188,14 @@ class DependencyAnswers(Inspection, TrimmingMixin):
         -------
         score : float
             In [0, 1].
+
+        Examples
+        --------
+        >>> from skcrf_sdca import DependencyCRF
+        >>> words = ["dogs", "bark"]
+        >>> X = [[[h + ">" + m] for h in ["root", *words] for m in words]]
+        >>> DependencyCRF(random_state=0).fit(X, [[2, 0]]).score(X, [[0, 1]])
+        0.0
         """
         return self._score(self._packed(X), y, sample_weight)
 

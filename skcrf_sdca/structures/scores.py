@@ -210,6 +210,15 @@ class Scores:
         self._over_ranges(_passes.expectations, node, log_z)
         return np.minimum(node, 1.0, out=node), log_z
 
+    @property
+    def label_bounds(self):
+        """Where the labels of each item begin, (n + 1,): one for each position."""
+        return self.offsets
+
+    def label_entropies(self):
+        """Return the entropy of each label."""
+        return entropies_of_rows(self.node_marginals()[0])
+
     def log_node_marginals(self):
         """Return the logarithms of these probabilities, which do not underflow."""
         node, log_z = self.node_marginals()
@@ -386,6 +395,12 @@ def _expected(expectations, scores):
     """Return the sum of expectations times scores; those of forbidden labels are 0."""
     possible = scores > -np.inf
     return float(expectations[possible] @ scores[possible])
+
+
+def entropies_of_rows(rows):
+    """Return -sum_k p log p of the probabilities p in each row."""
+    logarithms = np.log(rows, out=np.zeros_like(rows), where=rows > 0.0)
+    return -np.einsum("tk,tk->t", rows, logarithms)
 
 
 def check_weights(name, weights, *, forbids):

@@ -12,9 +12,7 @@ def _entropy(scores):
 
 
 def _token_entropy(scores):
-    node, _ = scores.node_marginals()
-    logarithms = np.log(node, out=np.zeros_like(node), where=node > 0.0)
-    return _means(-np.einsum("tk,tk->t", node, logarithms), scores.offsets)
+    return _means(scores.label_entropies(), scores.label_bounds)
 
 
 def _least_confidence(scores):
@@ -22,7 +20,7 @@ def _least_confidence(scores):
 
 
 def _mnlp(scores):
-    return _surprise(scores) / np.maximum(np.diff(scores.offsets), 1)
+    return _surprise(scores) / np.maximum(np.diff(scores.label_bounds), 1)
 
 
 def _margin(scores):

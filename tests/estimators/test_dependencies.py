@@ -7,9 +7,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, issparse
 from scipy.special import logsumexp
+from scipy.stats import entropy
 
 from skcrf_sdca import DependencyCRF, load_model, save_model
 from skcrf_sdca.solvers import parallel
+from skcrf_sdca.structures.uncertainty import MEASURES
 
 ALPHA, D = 0.05, 3
 SOLVERS = ["sdca", "oeg", "sag", "sgd", "lbfgs"]
@@ -200,6 +202,39 @@ def test_answers_are_those_of_all_trees(kind):
         assert all(tree in heads.tolist() for tree in drawn[:, i])
         n_right += (heads[order[0]] == y[i]).sum()
     assert_allclose(crf.score(X, y), n_right / sum(map(len, y)))
+
+
+@kinds
+def test_uncertainty_is_of_words_and_trees(kind):
+    X, y = samples(**kind)
+    crf = fitted(X, y, **kind)
+    found = {name: crf.uncertainty(X, measure=name) for name in MEASURES}
+    for i, x in enumerate(X):
+        scores, n = arc_scores(crf, x)[..., 0], x.shape[1]
+        _, values = tree_twin.tree_scores(scores, **kind)
+        p = np.sort(np.exp(values - logsumexp(values)))[::-1]
+        marginals, of_trees = tree_twin.arc_marginals(scores, **kind)
+        second = p[1] if len(p) > 1 else 0.0
+        expected = {
+            "entropy": of_trees,
+            "token_entropy": entropy(marginals, axis=0).mean(),
+            "least_confidence": 1.0 - p[0],
+            "mnlp": -np.log(p[0]) / n,
+            "margin": 1.0 - (p[0] - second),
+        }
+        assert expected.keys() == found.keys()
+        for name, value in expected.items():
+            assert_allclose(found[name][i], value, rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+def test_uncertainty_is_of_relations_too():
+    X, y = samples()
+    crf = fitted(X, with_relations(y), labelled=True)
+    for proba, value in zip(
+        crf.predict_proba(X), crf.uncertainty(X, measure="token_entropy"), strict=True
+    ):
+        rows = proba.swapaxes(0, 1).reshape(proba.shape[1], -1)
+        assert_allclose(value, entropy(rows, axis=1).mean())
 
 
 def test_weights_of_sentences_count():

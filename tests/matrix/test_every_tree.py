@@ -22,7 +22,7 @@ Y = {False: HEADS, True: list(zip(HEADS, RELATIONS, strict=True))}
 METHODS = {
     *("predict", "predict_proba", "predict_log_proba", "predict_n_best", "sample"),
     *("log_partition", "log_likelihood", "score", "explain", "state_features"),
-    *("top_features", "prune", "sparsify", "densify"),
+    *("top_features", "prune", "sparsify", "densify", "uncertainty"),
     *("feature_names_in_", "best_epoch_", "best_val_score_"),
 }
 # Method -> why it is not there.

@@ -1,43 +1,20 @@
 """Inference on dependency trees given the scores of their arcs, behind one object."""
 
-from math import isqrt
-
 import numpy as np
 
 from skcrf_sdca._kernels.inference._projective_trees import ProjectiveTreeInference
 from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
-from skcrf_sdca.data.dependencies import TreeKind
-from skcrf_sdca.structures.scores import Scores
+from skcrf_sdca._utils.ragged import split_rows
+from skcrf_sdca.data.dependencies import TreeKind, sizes_of, words_of
+from skcrf_sdca.structures.scores import Scores, entropies_of_rows
 
 ONE_ROOT = TreeKind()
-
-
-def words_of(n_arcs):
-    """Return the number of words n of n (n + 1) arcs.
-
-    >>> from skcrf_sdca.structures.dependency.scores import words_of
-    >>> words_of(6), words_of(12)
-    (2, 3)
-    """
-    # n^2 <= n (n + 1) < (n + 1)^2
-    return isqrt(n_arcs)
 
 
 def inference_on_trees(kind, offsets, n_states, allowed, begin=None, end=None):
     """Return the compiled inference on trees of a TreeKind."""
     inference = ProjectiveTreeInference if kind.projective else SpanningTreeInference
     return inference(offsets, n_states, allowed, kind.single_root, begin, end)
-
-
-def heads_of(labels):
-    """Return the heads of the words of a tree, given the labels of its arcs.
-
-    >>> import numpy as np
-    >>> from skcrf_sdca.structures.dependency.scores import heads_of
-    >>> heads_of(np.array([1, 0, 0, 1, 0, 0]))
-    array([0, 1])
-    """
-    return (labels.reshape(-1, words_of(len(labels))) > 0).argmax(axis=0)
 
 
 class ArcScores(Scores):
@@ -64,6 +41,18 @@ class ArcScores(Scores):
         return inference_on_trees(
             self.kind, self.offsets, n_states, self.allowed, begin, end
         )
+
+    @property
+    def label_bounds(self):
+        """Where the words of each sentence begin, (n + 1,)."""
+        return np.append(0, np.cumsum(sizes_of(np.diff(self.offsets))))
+
+    def label_entropies(self):
+        """Return the entropy of the head and the relation of each word."""
+        node, _ = self.node_marginals()
+        of_arcs = split_rows(entropies_of_rows(node[:, 1:]), self.offsets)
+        of_words = [own.reshape(-1, words_of(len(own)) or 1).sum(0) for own in of_arcs]
+        return np.concatenate([np.zeros(0), *of_words])
 
     def with_heads(self, word, heads):
         """Return scores of the one sentence that forbid other heads of a word.
