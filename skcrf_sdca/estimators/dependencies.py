@@ -32,7 +32,7 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
         score(x, y) = sum over words m of coef_ . x[y_m, m]
 
     where x[h, m] are the features of the arc from head h to word m; with relations,
-    coef_ has a row for each of them, and intercept_ a number. The sum over all trees is
+    ``coef_`` has a row for each, and ``intercept_`` a number. The sum over all trees is
     that of the matrix-tree theorem [1]_, made without a subtraction, so that it is
     right for weights of any size; the one over projective trees is made of spans of
     words [2]_. The fit stops on the certificate of the other
