@@ -258,6 +258,22 @@ def test_costs_and_the_temperature_are_those_of_the_enumerated_objective(name):
     assert -1e-12 <= crf.duality_gap_ <= crf.gap_target_
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_class_weights_of_the_log_loss_are_weights_of_items(name):
+    model, (first, *_) = MODELS[name], LABELS
+    y = model.labels()
+    flat = [label for labels in y for label in labels]
+    balanced = {own: len(flat) / (len(set(flat)) * flat.count(own)) for own in {*flat}}
+    for given, weights in (({first: 5.0}, {first: 5.0}), ("balanced", balanced)):
+        crf = model.new("lbfgs", class_weight=given).fit(model.X, model.y)
+        of_items = [
+            np.mean([weights.get(own, 1.0) for own in v]) if v else 1.0 for v in y
+        ]
+        own = model.new("lbfgs").fit(model.X, model.y, sample_weight=of_items)
+        assert_allclose(model.weights(crf), model.weights(own), rtol=0, atol=1e-9)
+        assert -1e-12 <= crf.duality_gap_ <= crf.gap_target_
+
+
 def test_every_refusal_is_of_a_combination_that_the_matrix_tries():
     combinations = [
         (model.family, solver, case)
