@@ -35,7 +35,7 @@ def read_attributes(
     lines = without_comments(numbered_lines(file, reading.encoding), comment)
     for k, (_, _, rows) in enumerate(iter_rows(lines, delimiter)):
         labels = [row.pop(at) for row in rows] if reading.labelled else None
-        yield Read(rows, labels, TextSource(k))
+        yield Read([[x for x in row if x] for row in rows], labels, TextSource(k))
 
 
 def read_scaled(file: object, reading: Reading) -> Iterator[Read]:

@@ -16,13 +16,29 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "label": (
         *("label", "nertags", "nertag", "ner", "tag", "tags", "labels", "iob", "bio"),
         *("biotags", "iobtags", "entitytag", "entity", "slots", "target", "targets"),
+        "namedentities",
     ),
     "sentence": (
         *("sentence", "sentenceid", "sentid", "sentenceno", "sentenceidx", "sent"),
         *("sentencenumber", "sentencenum", "sentenceindex", "sentno", "sentidx"),
+        # Where sentences have no column, their documents may have one.
+        *("sequenceid", "seqid", "exampleid", "textid", "docid", "documentid", "doc"),
+        "document",
     ),
-    "text": ("text", "sentence", "content", "raw", "sent", "body"),
-    "spans": ("spans", "entities", "ents", "labels", "label", "annotations"),
+    "text": (
+        "text",
+        "sentence",
+        "content",
+        "raw",
+        "sent",
+        "body",
+        "data",
+        "textcontent",
+    ),
+    "spans": (
+        *("spans", "entities", "ents", "labels", "label", "annotations"),
+        "textsegmentannotations",
+    ),
     "begin": (
         *("start", "begin", "startoffset", "startchar", "startidx", "from", "idx"),
         "characteroffsetbegin",
@@ -31,7 +47,10 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         *("end", "stop", "endoffset", "endchar", "endidx", "to"),
         "characteroffsetend",
     ),
-    "type": ("label", "labels", "type", "entity", "entitytype", "tag", "category"),
+    "type": (
+        *("label", "labels", "type", "entity", "entitytype", "tag", "category"),
+        "displayname",
+    ),
 }
 _NO_LETTERS = re.compile(r"[\W_]+")
 

@@ -45,8 +45,9 @@ def read_conll(
         whatever the name of the file is.
     columns : sequence of (str or None), or None, default=("word", "pos", "label")
         Name of each column; columns named None are not read. None takes the names of
-        the `header`. Without a header it takes the last column for the label, and calls
-        the others "word", "pos", "column3" and so on.
+        the `header`, or of a first line with usual names such as "token" and "ner_tag".
+        Without such names it takes the last column for the label, and calls the others
+        "word", "pos", "column3" and so on.
     label : str or None, default="label"
         Name of the column with the labels; None if there is none.
     delimiter : str, default=None
@@ -138,27 +139,54 @@ def read_columns(
         lines = without_odd_blanks(lines)
     # Equal strings are stored once: this saves memory and makes lookups faster.
     shared: dict[str, str] = {}
-    sequences = iter_rows(lines, delimiter, None if names is None else len(names))
-    for k, (numbers, _, rows) in enumerate(sequences):
-        names = names or _usual_names(len(rows[0]), label)
-        for number, fields in zip(numbers, rows, strict=True):
-            if len(fields) != len(names):
-                raise ValueError(_wrong_number(place(file, number), fields, names))
-        fields = zip(*rows, strict=True)
-        parts = {
-            name: [shared.setdefault(field, field) for field in column]
-            for name, column in zip(names, fields, strict=True)
-            if name is not None
-        }
-        labels = None if label is None else parts.pop(label)
-        tokens = zip(*parts.values(), strict=True) if parts else [()] * len(rows)
-        own = [dict(zip(parts, token, strict=True)) for token in tokens]
-        yield Read(own, labels, TextSource(k))
+    for k, (found, numbers, rows) in enumerate(_blocks(lines, delimiter, names, label)):
+        kept = [(i, n) for i, n in enumerate(found) if n not in (None, label)]
+        at = None if label is None else found.index(label)
+        tokens, labels = [], []
+        for number, row in zip(numbers, rows, strict=True):
+            if len(row) != len(found):
+                raise ValueError(_wrong_number(place(file, number), row, found))
+            fields = [shared.setdefault(field, field) for field in row]
+            tokens.append({name: fields[i] for i, name in kept})
+            if at is not None:
+                labels.append(fields[at])
+        yield Read(tokens, None if at is None else labels, TextSource(k))
 
 
-def _usual_names(n, label):
-    """Return the names of n columns, with the label last."""
-    return default_columns(n) if label is None else [*default_columns(n - 1), label]
+def _blocks(lines, delimiter, names, label):
+    """Yield the names of the columns, the numbers of the lines, and the rows.
+
+    If the names are None, the first rows tell them.
+    """
+    if names is not None:
+        for numbers, _, rows in iter_rows(lines, delimiter, len(names)):
+            yield names, numbers, rows
+        return
+    for numbers, texts, rows in iter_rows(lines, delimiter):
+        if names is None:
+            names, n_skipped = _found_names(texts, rows, label)
+            numbers, texts = numbers[n_skipped:], texts[n_skipped:]
+        if texts:
+            yield names, numbers, [_fields(x, delimiter, len(names)) for x in texts]
+
+
+def _found_names(lines, rows, label):
+    """Return the names of the columns, and how many of the first rows have no tokens.
+
+    If the first row has names of a header, these are taken. If rows separated by tabs
+    do not fit, but rows separated by any blanks do, the latter are taken.
+    """
+    mixed = [[f for f in _TABS_AND_BLANKS.split(line) if f] for line in lines]
+    widths, others = (set(map(len, found)) for found in (rows, mixed))
+    has_blank = any(" " in row[-1].strip(BLANKS) for row in rows)
+    if (len(widths) > 1 or has_blank) and len(others) == 1:
+        rows = mixed
+    first = rows[0]
+    if candidates(first, "word") and candidates(first[1:] + first[:1], "label"):
+        if candidates(first, "word") != candidates(first, "label"):
+            return named_columns(first, label), 1
+    n = len(first)
+    return default_columns(n) if label is None else [*default_columns(n - 1), label], 0
 
 
 def _wrong_number(where, fields, columns):
@@ -276,7 +304,9 @@ def without_odd_blanks(numbered):
     In a file of one column, such a line may be a token.
     """
     for number, line in numbered:
-        yield number, "" if _ODD_BLANK.fullmatch(line) else line
+        # To ask whether a line is of ASCII takes no time.
+        is_odd = not line.isascii() and _ODD_BLANK.fullmatch(line)
+        yield number, "" if is_odd else line
 
 
 def iter_rows(lines, delimiter, n_columns=None):

@@ -19,7 +19,7 @@ from ._marked_up import read_brackets, read_markup, read_slash
 from ._passages import Read
 from ._records import named, read_records
 from ._standoff import read_brat, read_pubtator
-from ._tables import read_table
+from ._tables import has_names, read_table
 
 
 class Format(NamedTuple):
@@ -253,4 +253,7 @@ def guessed_format(source: Any) -> str:
     if os.path.isdir(path):
         return "brat"
     _, suffix = os.path.splitext(_COMPRESSED.sub("", path))
-    return _SUFFIXES.get(suffix.lower(), "columns")
+    suffix = suffix.lower()
+    if suffix == ".tsv" and is_path(source) and has_names(source):
+        return "table"
+    return _SUFFIXES.get(suffix, "columns")

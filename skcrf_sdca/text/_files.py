@@ -23,6 +23,7 @@ _COMPRESSIONS = {
     "lzma": rb"\xfd7zXZ\x00",
 }
 _LONGEST_BEGINNING = 10
+_UTF_8 = {"utf-8", "utf-8-sig"}
 # Bytes or characters that are read at once.
 _PIECE = 2**20
 
@@ -140,7 +141,12 @@ def _texts(file, encoding):
             break
     else:
         pieces = chain([first], pieces)
-    yield from _decoded(pieces, file, encoding)
+    first = next(pieces, b"")
+    is_utf_8 = text_encoding(encoding) in _UTF_8
+    if is_utf_8 and first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        # No text in UTF-8 begins by these bytes, and programs of Windows write them.
+        encoding = "utf-16"
+    yield from _decoded(chain([first], pieces), file, encoding)
 
 
 def _pieces(read, name):

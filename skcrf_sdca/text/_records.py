@@ -8,6 +8,7 @@ which.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from skcrf_sdca._utils.messages import counted, described
@@ -15,6 +16,7 @@ from skcrf_sdca._utils.typing import SpanScheme
 from skcrf_sdca.data.spans import TYPED
 
 from ._column_names import candidates
+from ._conll import default_columns
 from ._files import BLANKS, Reading, is_source, numbered_lines, place
 from ._offsets import Offsets, char_spans, token_offsets
 from ._passages import Document, Passages, Read, TextSource
@@ -96,6 +98,12 @@ def _rows(source):
     if not isinstance(source, Mapping):
         return source
     columns = [list(column) for column in source.values()]
+    if not _NESTED.keys() & source.keys() and any(
+        column and isinstance(column[0], Mapping) for column in columns
+    ):
+        raise ValueError(
+            f"the data set has the parts {', '.join(map(str, source))}: read one."
+        )
     if any(isinstance(column[0], (Mapping, str)) for column in columns if column):
         return [source]
     rows = zip(*columns, strict=True)
@@ -106,10 +114,8 @@ def _plain(record):
     """Yield the mappings with tokens or a text that a record is made of."""
     if hasattr(record, "ents"):
         record = _of_spacy(record)
-    elif isinstance(record, (list, tuple)) and len(record) == 2:
-        text, notes = record
-        own = notes if isinstance(notes, Mapping) else {"spans": notes}
-        record = {"text": text, **own}
+    elif isinstance(record, (list, tuple)):
+        record = _of_tuples(record) or _of_pair(record)
     if not isinstance(record, Mapping):
         raise TypeError(
             f"a record must be a mapping such as {{'tokens': [...], 'tags': [...]}} or "
@@ -126,6 +132,35 @@ def _plain(record):
                     yield from _plain(inner)
                 return
     yield record
+
+
+def _of_tuples(items):
+    """Return the record of tokens that are tuples (word, ..., label), or None."""
+    is_rows = items and all(isinstance(item, tuple) for item in items)
+    if not is_rows or not all(isinstance(x, str) for item in items for x in item):
+        return None
+    if len(set(map(len, items))) > 1:
+        raise ValueError("its tokens have different numbers of columns")
+    parts = [list(column) for column in zip(*items, strict=True)]
+    names = [*default_columns(len(parts) - 1), "label"][: len(parts)]
+    return dict(zip(names, parts, strict=True))
+
+
+def _of_pair(pair):
+    """Return the record of words and labels, or of a text and spans; or the pair."""
+    if len(pair) != 2:
+        return pair
+    first, second = pair
+    if isinstance(second, Mapping):
+        return {"text": first, **second}
+    return (
+        {"text": first, "spans": second}
+        if _is_text(first)
+        else {
+            "tokens": first,
+            "labels": second,
+        }
+    )
 
 
 def _of_spacy(doc):
@@ -146,24 +181,63 @@ def _of_data(record, inner):
     """Return the records of Label Studio and of others under the key "data"."""
     if not isinstance(inner, Mapping):
         return _of_list(record, inner)
-    return [{**inner, **{key: own for key, own in record.items() if key != "data"}}]
+    return [{**inner, **{key: own for key, own in record.items() if own is not inner}}]
 
 
-def _of_results(record, inner):
-    """Return a record of Label Studio with the spans of its first annotation."""
+def _of_annotations(record, inner):
+    """Return a record of Label Studio with the spans of its first annotation.
+
+    Or the pairs of a text and its spans that others have under the same key.
+    """
+    if inner and all(isinstance(i, list) and _is_text(i[0]) for i in inner):
+        return inner
     if not all(isinstance(i, Mapping) and "result" in i for i in inner):
         return None
     used = [i["result"] for i in inner if not i.get("was_cancelled")]
     values = [result["value"] for result in chain(*used[:1]) if "value" in result]
-    others = {key: own for key, own in record.items() if key != "annotations"}
-    return [{**others, "spans": values}]
+    return [_with_spans(record, values)]
+
+
+def _of_points(record, inner):
+    """Return a record of Dataturks, whose spans include their last characters."""
+    spans = [
+        (point["start"], point["end"] + 1, note["label"][0])
+        for note in inner
+        for point in note["points"]
+        if note["label"]
+    ]
+    return [_with_spans(record, spans)]
+
+
+def _of_mentions(record, inner):
+    """Return a record of CLUENER, with spans by type and text, last characters too."""
+    if not isinstance(inner, Mapping):
+        return None
+    spans = [
+        (begin, end + 1, name)
+        for name, mentions in inner.items()
+        for places in mentions.values()
+        for begin, end in places
+    ]
+    return [_with_spans(record, spans)]
+
+
+def _with_spans(record, spans):
+    """Return a record with spans in place of its annotations."""
+    others = {key: own for key, own in record.items() if key not in _NESTED}
+    return {**others, "spans": spans}
 
 
 # Keys under which records are nested, and how they are taken out. Each function returns
 # records, or None if what is under the key is no record.
 _NESTED = {
-    "annotations": _of_results,
     "data": _of_data,
+    "annotations": _of_annotations,
+    "completions": _of_annotations,
+    "annotation": _of_points,
+    "label": _of_mentions,
+    "rasa_nlu_data": _of_data,
+    "common_examples": _of_list,
     "paragraphs": _of_list,
     "sentences": _of_list,
 }
@@ -188,7 +262,7 @@ def _is_text(value):
 
 
 def _is_number(value):
-    return isinstance(value, int)
+    return isinstance(value, Integral)
 
 
 def _is_list(value):
@@ -197,7 +271,7 @@ def _is_list(value):
 
 def _are_labels(value):
     return _is_list(value) and all(
-        x is None or isinstance(x, (str, int)) for x in value
+        x is None or isinstance(x, (str, Integral)) for x in value
     )
 
 
@@ -257,7 +331,7 @@ def named(labels, names):
     """Return labels with names in place of their numbers; None is no names."""
     if names is None:
         return labels
-    return [names[x] if isinstance(x, int) else x for x in labels]
+    return [names[x] if isinstance(x, Integral) else x for x in labels]
 
 
 def _of_tokens(record, words, labels, columns, k):
@@ -313,7 +387,7 @@ def _span(span):
     if not isinstance(span, Mapping):
         return TYPED.read(span)
     begin, end = (_field(span, role, _is_number) for role in ("begin", "end"))
-    name = _field(span, "type", lambda value: bool(value))
+    name = _field(span, "type", lambda value: value not in (None, []))
     if None in (begin, end, name):
         raise ValueError(f"a span needs its begin, end and type; it is {span!r:.120}")
-    return begin, end, name if isinstance(name, str) else str(name[0])
+    return begin, end, str(name[0] if isinstance(name, list) else name)

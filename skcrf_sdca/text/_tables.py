@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from ._files import Reading, is_source, numbered_lines, place
 from ._passages import Read, TextSource
 from ._records import read_records
 
+# A list that a program has written as text.
+_LIST = re.compile(r"\[.*\]", flags=re.DOTALL)
 _DELIMITERS = "\t,;|"
 # Templates have small letters for this column.
 _KNOWN = dict.fromkeys(ROLES["pos"], "pos")
@@ -41,14 +44,11 @@ def read_table(
         _of_file(source, reading, delimiter) if is_source(source) else _of_frame(source)
     )
     word = _name(table, word, "word")
-    own_label = _name(table, label, "label", word) if reading.labelled else None
-    if sentence is None and _is_wide(table, word):
-        rows = [
-            {name: _parsed(x) for name, x in zip(table.names, row, strict=True)}
-            for row in table.rows
-        ]
+    if sentence is None and _is_wide(table, word, label):
+        rows = [_record(table, row, word) for row in table.rows]
         yield from read_records(rows, reading, label=label, columns=columns or ())
         return
+    own_label = _name(table, label, "label", word) if reading.labelled else None
     keys = _sentence_names(table, sentence, word, own_label)
     if columns is None:
         # An index that pandas wrote has no name.
@@ -101,6 +101,16 @@ def _of_file(source, reading, delimiter):
     return Table(names, rows, places)
 
 
+def has_names(path):
+    """Return whether the first line of a file with tabs has names of a table."""
+    try:
+        _, first = next(numbered_lines(path, "latin-1"))
+    except OSError:
+        return False
+    names = first.split("\t")
+    return all(candidates(names, role) for role in ("sentence", "word", "label"))
+
+
 def _unquoted(field):
     """Return a field without the quotation marks that enclose all of it."""
     if len(field) > 2 and field[0] == field[-1] == '"':
@@ -135,23 +145,57 @@ def _sentence_names(table, given, *others):
     return [_name(table, name, "sentence") for name in names]
 
 
-def _is_wide(table, word):
-    """Return whether rows are sentences: most cells hold several words."""
-    at = table.names.index(word)
-    cells = [row[at] for row in table.rows if not _is_missing(row[at])]
-    several = sum(not isinstance(x, str) or len(x.split(" ")) > 1 for x in cells)
-    return 2 * several > len(cells)
+def _is_wide(table, word, label):
+    """Return whether rows are sentences: cells hold several words, or a list.
+
+    Words with blanks in a long table have one label.
+    """
+    found = candidates(table.names, "label") if label is None else [label]
+    others = [name for name in found if name != word]
+    spans = [name for name in candidates(table.names, "spans") if name != word]
+    for row in table.rows:
+        cells = dict(zip(table.names, row, strict=True))
+        n_words = _n_parts(cells[word])
+        if n_words is None or any(_is_list(cells[name]) for name in spans):
+            return True
+        if n_words > 1 and n_words in [_n_parts(cells[name]) for name in others]:
+            return True
+    return False
 
 
-def _parsed(cell):
-    """Return the list that a cell has as text; another cell as it is."""
-    if not isinstance(cell, str):
-        return cell
-    return ast.literal_eval(cell) if cell.startswith("[") else cell.split()
+def _n_parts(cell):
+    """Return the number of parts between blanks; None for a list."""
+    if _is_list(cell) or (isinstance(cell, str) and _LIST.fullmatch(cell)):
+        return None
+    return len(cell.split()) if isinstance(cell, str) else 1
+
+
+def _is_list(cell):
+    return isinstance(cell, (list, tuple)) or hasattr(cell, "tolist")
+
+
+def _record(table, row, word):
+    """Return the record of a row, with lists where cells have these as text."""
+    cells = dict(zip(table.names, row, strict=True))
+    cells = {
+        name: ast.literal_eval(cell)
+        if isinstance(cell, str) and _LIST.fullmatch(cell)
+        else cell.tolist()
+        if hasattr(cell, "tolist")
+        else cell
+        for name, cell in cells.items()
+    }
+    for name in candidates(table.names, "label"):
+        cell = cells[name]
+        if isinstance(cell, str) and isinstance(cells[word], str):
+            return {**cells, word: cells[word].split(), name: cell.split()}
+        if isinstance(cells[word], str) and _n_parts(cells[word]) == len(cell or ()):
+            return {**cells, word: cells[word].split()}
+    return cells
 
 
 def _is_missing(cell):
-    return cell is None or cell == "" or cell != cell
+    return cell is None or cell == "" or (isinstance(cell, float) and cell != cell)
 
 
 def _sentences(table, keys):

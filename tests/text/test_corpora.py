@@ -104,6 +104,7 @@ CONLLU = "".join(
     + "\n"
     for own in zip(WORDS, POS, LABELS, strict=True)
 )
+NUMBERS = [np.array([HubRows.names.index(x) for x in own]) for own in LABELS]
 LONG = {
     "sentence_id": [k for k, *_ in FLAT],
     "token": [word for _, word, *_ in FLAT],
@@ -345,6 +346,86 @@ KINDS = {
     "inline XML": ("names.xml", MARKED["xml"], {}),
     "MUC": ("ie_data.sgml", MARKED["muc"], {}),
 }
+POINTS = [{"label": [t], "points": [{"start": b, "end": e - 1}]} for b, e, t in SPANS]
+MENTIONS = {t: {TEXT[b:e]: [[b, e - 1]]} for b, e, t in SPANS}
+OFFSETS = [{"start_offset": b, "end_offset": e, "label": t} for b, e, t in SPANS]
+VALUES = [{"value": {"start": b, "end": e, "labels": [t]}} for b, e, t in SPANS]
+RASA = [{"start": b, "end": e, "entity": t, "value": TEXT[b:e]} for b, e, t in SPANS]
+KINDS |= {
+    # Further forms of JSON, all of the first sentence and the second.
+    name: (f"{name}.json", json.dumps(document), {})
+    for name, document in {
+        "doccano, annotations": [
+            {"text": TEXT, "annotations": OFFSETS},
+            {"text": "Yes!", "annotations": []},
+        ],
+        "doccano, entities": [
+            {"text": TEXT, "entities": OFFSETS, "relations": []},
+            {"text": "Yes!", "entities": [], "relations": []},
+        ],
+        "doccano, data": [
+            {"id": 1, "data": TEXT, "label": SPANS},
+            {"id": 2, "data": "Yes!", "label": []},
+        ],
+        "pairs in annotations": {"classes": ["PER"], "annotations": PAIRS},
+        "completions": [
+            {"data": {"text": TEXT}, "completions": [{"result": VALUES}]},
+            {"data": {"text": "Yes!"}, "completions": []},
+        ],
+        "Rasa JSON": {
+            "rasa_nlu_data": {
+                "common_examples": [
+                    {"text": TEXT, "intent": "x", "entities": RASA},
+                    {"text": "Yes!", "intent": "y", "entities": []},
+                ]
+            }
+        },
+        "Dataturks": [
+            {"content": TEXT, "annotation": POINTS, "extras": None},
+            {"content": "Yes!", "annotation": [], "extras": None},
+        ],
+        "CLUENER": [{"text": TEXT, "label": MENTIONS}, {"text": "Yes!", "label": {}}],
+        "parts": {"version": 1, "data": WIDE},
+    }.items()
+}
+KINDS |= {
+    "tuples of words and tags": (
+        None,
+        [list(zip(*own, strict=True)) for own in zip(WORDS, POS, LABELS, strict=True)],
+        {},
+    ),
+    "pairs of words and labels": (None, list(zip(WORDS, LABELS, strict=True)), {}),
+    "wide frame": (None, pd.DataFrame({"tokens": WORDS, "labels": LABELS}), {}),
+    "wide frame of arrays": (
+        None,
+        pd.DataFrame({"tokens": list(map(np.array, WORDS)), "ner_tags": NUMBERS}),
+        {"label_names": HubRows.names},
+    ),
+    "wide frame of Polars": (None, pl.DataFrame({"words": WORDS, "ner": LABELS}), {}),
+    "frame of texts and spans": (
+        None,
+        pd.DataFrame({"text": [TEXT, "Yes!"], "entities": [SPANS, []]}),
+        {},
+    ),
+    "csv of lists": (
+        "lists.csv",
+        pd.DataFrame({"words": WORDS, "ner_tags": LABELS}).to_csv(index=False),
+        {},
+    ),
+    "tsv with a sentence column": ("x.tsv", FRAME.to_csv(sep="\t", index=False), {}),
+    "names in the first line": (
+        "x.txt",
+        "token\tner\n" + lines("{word}\t{label}"),
+        {},
+    ),
+    "UTF-16 of Windows": ("x.txt", "\ufeff" + lines("{word}\t{label}"), {}),
+    "mixed blanks, not said": ("x.txt", lines("{word}\t{pos} {label}"), {}),
+    "frame with documents alone": (
+        None,
+        FRAME.rename(columns={"sentence_id": "doc_id"}),
+        {},
+    ),
+}
 # Labels that are read as they are, and features in the place of words.
 AS_THEY_ARE = {
     "Stanford NER": [list(map(bare, own)) for own in LABELS],
@@ -360,7 +441,9 @@ def given(folder, name, content):
         return content
     files = content if isinstance(content, dict) else {name: content}
     for own, text in files.items():
-        (folder / own).write_text(text, newline="")
+        is_wide = text.startswith("\ufeff") and "\r" not in text
+        encoding = "utf-16-le" if is_wide else "utf-8"
+        (folder / own).write_text(text, newline="", encoding=encoding)
     return folder / name
 
 
@@ -372,8 +455,11 @@ def test_one_call_reads(tmp_path, kind):
     assert y == AS_THEY_ARE.get(kind, LABELS)
 
 
-# Without labels, "dog/NN" is a word.
-@pytest.mark.parametrize("kind", KINDS.keys() - {"slash tags"})
+# Without labels "dog/NN" is a word, and so is "new york" in a table.
+NEED_LABELS = {"slash tags", "csv with a sentence a row", "mixed blanks, not said"}
+
+
+@pytest.mark.parametrize("kind", KINDS.keys() - NEED_LABELS)
 def test_one_call_reads_words_without_labels(tmp_path, kind):
     name, content, options = KINDS[kind]
     X = read_corpus(given(tmp_path, name, content), labelled=False, **options)
@@ -496,6 +582,13 @@ def test_fields_and_columns_may_be_chosen():
 def test_columns_of_records_are_rows():
     columns = {"tokens": WORDS, "ner_tags": LABELS}
     assert read_corpus(columns)[1] == LABELS
+    arrays = [
+        {"tokens": np.array(w), "ner_tags": n}
+        for w, n in zip(WORDS, NUMBERS, strict=True)
+    ]
+    X, y = read_corpus(arrays, label_names=HubRows.names)
+    assert y == LABELS
+    assert type(X[0][0]["word"]) is str
     assert read_corpus({"text": TEXT, "entities": SPANS})[1] == LABELS[:1]
 
 
@@ -614,6 +707,13 @@ def test_wrong_files_are_named_with_the_line(format, text, message):
     options = {"brackets": "()"} if format == "brackets" else {}
     with pytest.raises(ValueError, match=message):
         read_corpus(io.StringIO(text), format, **options)
+
+
+def test_records_and_parts_that_are_none_are_told():
+    with pytest.raises(ValueError, match="has the parts train, test: read one"):
+        read_corpus({"train": WIDE, "test": WIDE})
+    with pytest.raises(ValueError, match="record 0: its tokens have different numbers"):
+        read_corpus([[("a", "O"), ("b", "N", "O")]])
 
 
 def test_unknown_names_are_told_with_the_known_ones():
