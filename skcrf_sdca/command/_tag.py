@@ -1,5 +1,8 @@
 """`skcrf-sdca tag` labels text, which it reads and writes sentence by sentence."""
 
+from functools import partial
+
+from skcrf_sdca.estimators.thresholds import TunedSpans
 from skcrf_sdca.metrics._scorers import scheme_of_readable
 
 from ._formats import ConlluFormat
@@ -36,6 +39,13 @@ def add_options(parser):
         "end are tokens, and of texts characters",
     )
     parser.add_argument(
+        "--at-least",
+        type=float,
+        metavar="P",
+        help="with --spans: all spans that are more probable than P and do not "
+        "overlap, in place of the spans of the most probable labels; 0.3 finds more",
+    )
+    parser.add_argument(
         "--batch",
         type=int,
         default=1000,
@@ -49,11 +59,16 @@ def run(options):
     """Write the sentences of the files with their predicted labels."""
     if options.batch < 1:
         options.usage_error("--batch must be at least 1.")
+    least = options.at_least
+    if least is not None and not (options.spans and 0.0 <= least <= 1.0):
+        options.usage_error("--at-least needs --spans, and a number from 0 to 1.")
     tagger = load_tagger(options.model)
     source = source_of(tagger, options, options.files[0])
     if options.proba and isinstance(source, ConlluFormat):
         options.usage_error("--proba: CoNLL-U has no column for probabilities.")
-    answer = _spans if options.spans else _with_proba if options.proba else _labelled
+    answer = _with_proba if options.proba else _labelled
+    if options.spans:
+        answer = partial(_spans, least)
     if answer is not _labelled:
         _check_has_probabilities(tagger[-1])
     # Bytes go out in the encoding in which they came, whatever the terminal has.
@@ -92,8 +107,8 @@ def _with_proba(tagger, source, batch, X, first):
         yield source.text(sentence, texts, [f"{p:.4f}" for p in proba])
 
 
-def _spans(tagger, source, batch, X, first):
-    """Yield the lines of the spans of sentences."""
+def _spans(least, tagger, source, batch, X, first):
+    """Yield the lines of the spans of sentences, of all above a probability if any."""
     scheme, crf = None, tagger[-1]
     # A model of segments was fitted in a scheme, and answers in no other.
     if not hasattr(crf, "scheme_"):
@@ -103,7 +118,11 @@ def _spans(tagger, source, batch, X, first):
                 "--spans: the labels of the model are in no tagging scheme."
             )
     words = [[columns[0] for columns in sentence.tokens] for sentence in batch]
-    found = tagger.predict_spans(X, scheme=scheme, tokens=words)
+    if least is None:
+        found = tagger.predict_spans(X, scheme=scheme, tokens=words)
+    else:
+        own = TunedSpans(tagger, scheme=scheme or crf.scheme_, threshold=least)
+        found = own.predict_spans(X, tokens=words)
     for i, (sentence, spans) in enumerate(zip(batch, found, strict=True), start=first):
         for span_type, begin, end, proba, text in source.located(sentence, spans):
             where = f"{source.number(sentence, i)}\t{span_type}\t{begin}\t{end}"

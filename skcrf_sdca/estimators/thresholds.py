@@ -72,11 +72,14 @@ class TunedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
             F = (1 + beta^2) P R / (beta^2 P + R)
     scheme : str, default="BIO"
         Of the labels.
+    threshold : float, default=None
+        t, in [0, 1]; None is the one that `fit` finds. With a number the spans can be
+        predicted without a `fit`.
 
     Attributes
     ----------
     threshold_ : float
-        t.
+        The t with the best F, whatever `threshold` is.
     curve_ : ThresholdCurve
         ``threshold``, and ``precision``, ``recall`` and ``score``, the F score, of the
         held-out sequences.
@@ -107,14 +110,21 @@ class TunedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
     _parameter_constraints = {
         "beta": [Interval(Real, 0, None, closed="neither")],
         "scheme": [str],
+        "threshold": [Interval(Real, 0, 1, closed="both"), None],
     }
 
     def __init__(
-        self, estimator: Any, *, beta: float = 1.0, scheme: SpanScheme = "BIO"
+        self,
+        estimator: Any,
+        *,
+        beta: float = 1.0,
+        scheme: SpanScheme = "BIO",
+        threshold: float | None = None,
     ) -> None:
         self.estimator = estimator
         self.beta = beta
         self.scheme = scheme
+        self.threshold = threshold
 
     @validates_parameters
     def fit(self, X: Sequences, y: Labels) -> Self:
@@ -203,9 +213,12 @@ class TunedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
 
     def _spans(self, X):
         """Return the spans of each sequence, and the lengths."""
-        check_is_fitted(self)
+        threshold = self.threshold
+        if threshold is None:
+            check_is_fitted(self)
+            threshold = self.threshold_
         found, lengths = self._candidates(X)
-        return [_chosen(own, self.threshold_) for own in found], lengths
+        return [_chosen(own, threshold) for own in found], lengths
 
     def _candidates(self, X):
         """Return all spans of `LEAST` probability, and the length of each sequence.

@@ -373,6 +373,23 @@ def test_spans_are_lines(model, run, stdin):
         assert text == "Anna Meier"
 
 
+def test_all_spans_above_a_probability_are_lines(model, run, stdin, capsys):
+    found = {}
+    for least in (None, "0.02", "0.5", "1"):
+        stdin("in IN\n\nAnna NNP\nMeier NNP\nlives VBZ\n")
+        options = [] if least is None else ["--at-least", least]
+        out = run("tag", "-m", model, "--spans", *options)[1]
+        found[least] = {tuple(line.split("\t")) for line in out.splitlines()}
+    assert found["1"] == set()
+    assert found["0.5"] <= found[None]
+    assert len(found["0.02"]) > len(found[None])
+    assert all(float(row[4]) > 0.02 for row in found["0.02"])
+    for options in ["--at-least", "0.3"], ["--spans", "--at-least", "2"]:
+        with pytest.raises(SystemExit):
+            run("tag", "-m", model, *options)
+        assert "--at-least needs --spans, and a number" in capsys.readouterr().err
+
+
 def test_the_scheme_of_spans_is_that_of_the_labels(run, stdin, tmp_path):
     stdin("a B-X\nb E-X\nc S-Y\n")
     run("train", "-q", "-", "-o", tmp_path / "m", "--scheme", "none")

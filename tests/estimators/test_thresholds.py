@@ -5,6 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.exceptions import NotFittedError
 
 from skcrf_sdca import (
     LBFGSCRF,
@@ -84,9 +85,8 @@ def best_choice(probabilities, threshold):
 
 @pytest.mark.parametrize("threshold", [LEAST, 0.1, 0.3, 0.6])
 def test_the_spans_are_the_best_of_all_that_paths_have(fitted, threshold):
-    X, y = drawn(1, n=12)
-    tuned = TunedSpans(fitted).fit(X, y)
-    tuned.threshold_ = threshold
+    X, _ = drawn(1, n=12)
+    tuned = TunedSpans(fitted, threshold=threshold)
     found = tuned.predict_spans(X)
     n_overlaps = 0
     for x, own in zip(X, found, strict=True):
@@ -149,6 +149,16 @@ def test_labels_texts_and_other_models():
     assert set(by_name.predict(X)[0]) <= set(LABELS)
     segments = SegmentCRF(alpha=0.02, scheme="BIO", random_state=0).fit(X, y)
     assert 0 < TunedSpans(segments).fit(X, y).threshold_ < 1
+
+
+def test_a_threshold_that_is_given_is_not_replaced(fitted):
+    X, y = drawn(6)
+    tuned = TunedSpans(fitted).fit(X, y)
+    given = TunedSpans(fitted, threshold=0.9).fit(X, y)
+    assert given.threshold_ == tuned.threshold_ < 0.9
+    assert all(span[3] > 0.9 for own in given.predict_spans(X) for span in own)
+    with pytest.raises(NotFittedError):
+        TunedSpans(fitted).predict(X)
 
 
 def test_errors_leave_the_state(fitted):
