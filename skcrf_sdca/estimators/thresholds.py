@@ -73,8 +73,8 @@ class TunedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
     scheme : str, default="BIO"
         Of the labels.
     threshold : float, default=None
-        t, in [0, 1]; None is the one that `fit` finds. With a number the spans can be
-        predicted without a `fit`.
+        Value of t, in [0, 1]; None is the one that `fit` finds. With a number the spans
+        can be predicted without a `fit`.
 
     Attributes
     ----------
