@@ -3,7 +3,7 @@
 A template joins columns of the tokens at and around the head and the word of an arc.
 Each gives two features: with the direction of the arc, and with its length too
 [McDonald, Crammer, Pereira, "Online large-margin training of dependency parsers", ACL
-2005]. All arcs of a sentence are made at once, as arrays [head, word].
+2005]. The columns are made by the compiled ArcRows, when they are needed.
 """
 
 import re
@@ -14,6 +14,7 @@ from numbers import Integral
 import numpy as np
 import scipy.sparse as sp
 
+from skcrf_sdca._kernels.features._arc_rows import ArcRows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
@@ -28,10 +29,6 @@ _FORM = (
     "the word, h-1, h+1, m-1 and m+1 their neighbours, and between each token "
     "between them"
 )
-# Odd numbers of 64 bits, whose products mix all bits.
-_PRIMES = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-# Arcs of up to 5 words have their length, then there are 6 to 10, and more.
-_LENGTHS = np.array([0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 7])
 _BYTES = 12
 
 
@@ -185,21 +182,17 @@ class ArcFeatures(StatelessTransformer):
             If the features do not fit.
         """
         self._validate_params()
-        templates = self._read_templates()
-        tokens = Tokens(X, list(self.columns))
-        n_arcs = float(tokens.lengths @ (tokens.lengths + 1))
+        rows, lengths = arc_rows(self, X)
+        n_arcs = float(lengths @ (lengths + 1))
         check_fits(
-            2 * _BYTES * len(templates) * n_arcs,
+            2 * _BYTES * len(self._read_templates()) * n_arcs,
             f"the features of {n_arcs:.0f} arcs",
             "take fewer or shorter sentences, or fewer templates",
         )
-        names = {column for parts in templates for _, _, column in parts}
-        codes = {name: _codes(tokens.column(name)) for name in sorted(names)}
-        bounds, found = np.append(0, np.cumsum(tokens.lengths)), []
-        for first, last in zip(bounds, bounds[1:], strict=False):
-            own = {name: code[first:last] for name, code in codes.items()}
-            found.append(_arcs(own, templates, int(last - first), self.n_features))
-        return found
+        return [
+            _arcs(rows, i, n * (n + 1), self.n_features)
+            for i, n in enumerate(lengths.tolist())
+        ]
 
     def _read_templates(self):
         """Return the parts (at, shift, column) of each template, or raise."""
@@ -229,63 +222,40 @@ def _codes(values):
     return np.array([known[text] for text in values], dtype=np.uint64)
 
 
-def _mix(code, other):
-    """Return a hash of two: of arrays that broadcast."""
-    code = (code ^ other) * _PRIMES[0]
-    return (code ^ (code >> np.uint64(29))) * _PRIMES[1]
+def arc_rows(features, X):
+    """Return the ArcRows of sentences for an ArcFeatures, and the numbers of words.
 
-
-def _arcs(codes, templates, n, n_features):
-    """Return the features of the arcs of one sentence, a csr_array.
-
-    ``codes`` are the hashes of the columns of its n tokens.
+    They make rows when these are needed, and store a number for each column of a token
+    alone. Errors are those of `ArcFeatures.transform`.
     """
-    head, word = np.ogrid[: n + 1, 1 : n + 1]
-    length = np.minimum(abs(head - word), len(_LENGTHS) - 1)
-    direction = np.where(head < word, np.uint64(1), np.uint64(2))
-    context = direction, direction + np.uint64(4) * _LENGTHS[length].astype(np.uint64)
-    places = np.flatnonzero((head != word).ravel())
-    rows, columns = [], []
-    for t, parts in enumerate(templates):
-        for code, is_there in _of_template(parts, codes, n, np.uint64(t + 1)):
-            at = places if is_there is None else places[is_there.ravel()[places]]
-            for kind in context:
-                hashed = np.broadcast_to(_mix(code, kind), (n + 1, n)).ravel()[at]
-                rows.append(at)
-                # The last bits of a product are the worst ones.
-                columns.append((hashed >> np.uint64(20)) % np.uint64(n_features))
-    none = np.zeros(0, dtype=np.uint64)
-    rows, columns = (
-        np.concatenate([none, *own]).astype(np.int32) for own in (rows, columns)
+    features._validate_params()
+    templates = features._read_templates()
+    tokens = Tokens(X, list(features.columns))
+    names = sorted({column for parts in templates for _, _, column in parts})
+    codes = [_codes(tokens.column(name)) for name in names]
+    codes = np.array(codes, dtype=np.uint64).reshape(len(names), len(tokens))
+    offsets = np.append(0, np.cumsum(tokens.lengths)).astype(np.intp)
+    layout = [_layout(parts, names) for parts in templates]
+    return ArcRows(codes, offsets, layout, features.n_features), tokens.lengths
+
+
+def _layout(parts, names):
+    """Return a template as ArcRows takes it, with the numbers of columns."""
+    own = [
+        (at == "h", shift, names.index(column))
+        for at, shift, column in parts
+        if at != "between"
+    ]
+    between = [names.index(column) for at, _, column in parts if at == "between"]
+    return own, between[0] if between else -1
+
+
+def _arcs(rows, i, n_arcs, n_features):
+    """Return the features of the arcs of sentence i, a csr_array."""
+    bounds, columns = rows.rows(i)
+    found = sp.csr_array(
+        (np.ones(len(columns)), columns, bounds), shape=(n_arcs, n_features)
     )
-    shape = n * (n + 1), n_features
-    return sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
-
-
-def _of_template(parts, codes, n, code):
-    """Yield hashes [head, word] of a template, and where it is there: None if always.
-
-    A template of tokens between gives one for each of their values.
-    """
-    column = next((column for at, _, column in parts if at == "between"), None)
-    for at, shift, name in parts:
-        if at != "between":
-            own = _near(codes[name], shift)
-            code = _mix(code, own[:, np.newaxis] if at == "h" else own[np.newaxis, 1:])
-    if column is None:
-        yield code, None
-        return
-    head, word = np.ogrid[: n + 1, 1 : n + 1]
-    low, high = np.minimum(head, word), np.maximum(head, word)
-    for value in np.unique(codes[column]):
-        # How many of the first tokens have it; the root is none of them.
-        count = np.append(0, np.cumsum(codes[column] == value))
-        yield _mix(code, value), count[np.maximum(high - 1, 0)] > count[low]
-
-
-def _near(codes, shift):
-    """Return the code at, before or after the root and each token, (n + 1,)."""
-    root, begin, end = (np.uint64(value) for value in (1, 2, 3))
-    padded = np.concatenate([[begin, root], codes, [end]]).astype(np.uint64)
-    first = 1 + shift
-    return padded[first : first + len(codes) + 1]
+    # Features that share a column count twice.
+    found.sum_duplicates()
+    return found

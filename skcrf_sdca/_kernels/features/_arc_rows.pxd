@@ -1,0 +1,67 @@
+"""The columns of the features of arcs, made when they are needed: see _arc_rows.pyx."""
+
+
+# A column of the tokens at or near the head or the word of an arc.
+cdef struct Part:
+    bint at_head
+    int shift
+    int column
+
+
+# Its first parts up to ``mixed`` are all of the head, or all of the word.
+cdef struct Template:
+    int first           # part
+    int mixed
+    int last
+    bint at_head        # whether the first parts are of the head
+    int between         # the column of the tokens between, -1 without any
+    bint alone          # whether it has no other parts
+
+
+# The columns of a hash table; the mask is n_columns - 1 of a power of 2, else 0.
+cdef struct Table:
+    unsigned long long n_columns
+    unsigned long long mask
+
+
+cdef class ArcRows:
+    cdef readonly Py_ssize_t longest            # words of a sentence
+    cdef readonly Py_ssize_t most_columns       # of an arc
+    cdef Py_ssize_t n                           # words of the sentence taken last
+    cdef Py_ssize_t[::1] offsets                # of sentences
+    cdef unsigned long long[:, ::1] codes       # of all tokens, by column
+    cdef Part[::1] parts
+    cdef Template[::1] templates
+    cdef Table table
+    # By m - h + longest, where the arc is from head h to word m.
+    cdef int[::1] context                       # the number of its direction and length
+    cdef unsigned long long[:, ::1] kinds       # its direction; with its length too
+    # Of the sentence taken last; nodes are the root 0 and the words from 1.
+    cdef unsigned long long[:, ::1] near        # of the nodes, one before, one after
+    cdef unsigned long long[:, ::1] start       # the hash of the first parts, by node
+    cdef int[:, :, :, ::1] own                  # columns of features of one node
+    cdef int[:, ::1] value                      # the first token with the same code
+    # Of one head.
+    cdef unsigned long long[::1] state          # hashes of a template, by word
+    cdef unsigned long long[:, ::1] found       # values after and before the head
+    cdef int[::1] n_found                       # of them, those before a word
+    cdef int[::1] seen
+    cdef int turn
+    cdef int n_side                             # values on one side of the head
+    cdef double[:, :, ::1] sums                 # of weights of one node
+
+    cdef void take(self, Py_ssize_t i) noexcept nogil
+    cdef void set_start(self, Py_ssize_t t) noexcept nogil
+    cdef void set_own(self, Py_ssize_t t) noexcept nogil
+    cdef void set_values(self, Py_ssize_t column) noexcept nogil
+    cdef Py_ssize_t row(self, Py_ssize_t h, Py_ssize_t m, int* out) noexcept nogil
+    cdef void set_scores(self, const float* w, double* out) noexcept nogil
+    cdef void set_sums(self, const float* w) noexcept nogil
+    cdef void add_scores(
+        self, Py_ssize_t t, Py_ssize_t h, const float* w, double* out) noexcept nogil
+    cdef void set_states(
+        self, Py_ssize_t t, Py_ssize_t h, Py_ssize_t first,
+        Py_ssize_t last) noexcept nogil
+    cdef void set_between(self, Py_ssize_t column, Py_ssize_t h) noexcept nogil
+    cdef void pass_word(
+        self, Py_ssize_t column, Py_ssize_t m, Py_ssize_t side) noexcept nogil

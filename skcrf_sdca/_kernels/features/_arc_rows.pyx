@@ -1,0 +1,334 @@
+"""The columns of the features of arcs, made of the codes of tokens when needed.
+
+A feature is the hash of a template, of the codes of its parts in their order, and of
+the direction of the arc, or of its direction and length. With mix(code, other) for the
+hash of two numbers,
+
+    column = (mix(...mix(mix(t + 1, part 1), part 2)..., kind) >> 20) mod n_features,
+
+t the number of the template; see text/_arc_features.py. A row of all arcs of a sentence
+takes megabytes, and its columns are made in the time of reading them. What depends on
+one node alone is hashed once for each node: the first parts of a template, and all of a
+template that has no others.
+"""
+
+from libc.math cimport INFINITY
+
+cimport cython
+
+import numpy as np
+
+cdef unsigned long long FIRST_PRIME = 0x9E3779B97F4A7C15
+cdef unsigned long long SECOND_PRIME = 0xC2B2AE3D27D4EB4F
+# Codes in place of tokens: before the first one, of the root, after the last one.
+cdef unsigned long long ROOT = 1, BEGIN = 2, END = 3
+# Arcs have one of 7 classes of lengths, and 2 directions.
+cdef enum:
+    N_LENGTHS = 7
+    N_CONTEXTS = 14
+# Classes of lengths up to 11 words, and of longer arcs.
+LENGTHS = np.array([1, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 7])
+PART = np.dtype([("at_head", "i4"), ("shift", "i4"), ("column", "i4")])
+TEMPLATE = np.dtype(
+    [(name, "i4") for name in ("first", "mixed", "last", "at_head", "between", "alone")]
+)
+
+
+@cython.final
+cdef class ArcRows:
+    """The rows of the arcs of sentences, laid end to end.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_columns, n_tokens), uint64
+        The hashes of the columns of tokens.
+    offsets : ndarray of shape (n + 1,), intp
+        Where each sentence begins in the tokens.
+    templates : list of (parts, between)
+        A part is a tuple (whether it is of the head, shift, column); between is the
+        number of the column of tokens between head and word, or -1.
+    n_features : int
+        At most 2^31 - 1.
+    """
+
+    def __init__(self, codes, offsets, templates, n_features):
+        self.codes, self.offsets = codes, offsets
+        is_power = n_features & (n_features - 1) == 0
+        self.table = Table(n_features, n_features - 1 if is_power else 0)
+        self.longest = int(np.diff(offsets).max(initial=1))
+        self.parts, self.templates = _layout(templates)
+        n_between = sum(between >= 0 for _, between in templates)
+        self.most_columns = 2 * (
+            len(templates) - n_between + n_between * self.longest
+        )
+        self._make_contexts()
+        n_nodes, n_templates = self.longest + 1, len(templates)
+        n_columns = max(len(codes), 1)
+        self.near = np.empty((n_columns, n_nodes + 2), dtype=np.uint64)
+        self.start = np.empty((n_templates, n_nodes), dtype=np.uint64)
+        self.own = np.empty((n_templates, n_nodes, N_CONTEXTS, 2), dtype=np.intc)
+        self.value = np.empty((n_columns, n_nodes), dtype=np.intc)
+        self.state = np.empty(n_nodes, dtype=np.uint64)
+        self.found = np.empty((2, n_nodes), dtype=np.uint64)
+        self.n_found = np.empty(n_nodes, dtype=np.intc)
+        self.seen = np.zeros(n_nodes, dtype=np.intc)
+        self.sums = np.empty((2, n_nodes, N_CONTEXTS))
+
+    def _make_contexts(self):
+        """Write what a feature has of direction and length."""
+        shift = np.arange(-self.longest, self.longest + 1)
+        length = LENGTHS[np.minimum(abs(shift), len(LENGTHS) - 1)]
+        direction = np.where(shift > 0, 1, 2)
+        self.context = ((direction - 1) * N_LENGTHS + length - 1).astype(np.intc)
+        kinds = np.stack([direction, direction + 4 * length])
+        self.kinds = kinds.astype(np.uint64)
+
+    def rows(self, Py_ssize_t i):
+        """Return the rows of the arcs of sentence i: `indptr` and columns of a CSR.
+
+        The row h * n + m is the arc from head h to word m + 1; rows of a word as its
+        own head are empty.
+        """
+        cdef Py_ssize_t h, m, n, n_found = 0
+        self.take(i)
+        n = self.n
+        bounds = np.zeros(n * (n + 1) + 1, dtype=np.int64)
+        columns = np.empty(0, dtype=np.intc)
+        cdef long long[::1] ends = bounds
+        cdef int[::1] out
+        for h in range(n + 1):
+            # There is room for the arcs of one head at least.
+            if len(columns) < n_found + n * self.most_columns:
+                columns = np.resize(columns, 2 * (n_found + n * self.most_columns))
+            out = columns
+            with nogil:
+                for m in range(1, n + 1):
+                    if m != h:
+                        n_found += self.row(h, m, &out[n_found])
+                    ends[h * n + m] = n_found
+        return bounds, columns[:n_found]
+
+    def scores(self, const float[::1] w):
+        """Return the scores of the arcs of all sentences, end to end, for weights w.
+
+        They are -inf for a word as its own head.
+        """
+        cdef Py_ssize_t i, begin = 0
+        lengths = np.diff(self.offsets)
+        found = np.empty(int((lengths * (lengths + 1)).sum()))
+        cdef double[::1] out = found
+        with nogil:
+            for i in range(self.offsets.shape[0] - 1):
+                self.take(i)
+                if self.n > 0:
+                    self.set_scores(&w[0], &out[begin])
+                begin += self.n * (self.n + 1)
+        return found
+
+    cdef void take(self, Py_ssize_t i) noexcept nogil:
+        """Take sentence i: hash what depends on one node alone."""
+        cdef Py_ssize_t k, m, t, first = self.offsets[i]
+        self.n = self.offsets[i + 1] - first
+        for k in range(self.codes.shape[0]):
+            self.near[k, 0], self.near[k, 1] = BEGIN, ROOT
+            for m in range(self.n):
+                self.near[k, m + 2] = self.codes[k, first + m]
+            self.near[k, self.n + 2] = END
+        for t in range(self.templates.shape[0]):
+            self.set_start(t)
+            if self.templates[t].alone:
+                self.set_own(t)
+            if self.templates[t].between >= 0:
+                self.set_values(self.templates[t].between)
+
+    cdef void set_start(self, Py_ssize_t t) noexcept nogil:
+        """Write the hash of the first parts of a template for each node."""
+        cdef Py_ssize_t node, p
+        cdef unsigned long long state
+        cdef Part part
+        for node in range(self.n + 1):
+            state = t + 1
+            for p in range(self.templates[t].first, self.templates[t].mixed):
+                part = self.parts[p]
+                state = mix(state, self.near[part.column, node + 1 + part.shift])
+            self.start[t, node] = state
+
+    cdef void set_own(self, Py_ssize_t t) noexcept nogil:
+        """Write the columns of a template of one node, in each context."""
+        cdef Py_ssize_t node, c
+        cdef unsigned long long direction
+        for node in range(self.n + 1):
+            for c in range(N_CONTEXTS):
+                direction = c // N_LENGTHS + 1
+                self.own[t, node, c, 0] = column_of(
+                    self.start[t, node], direction, self.table
+                )
+                self.own[t, node, c, 1] = column_of(
+                    self.start[t, node], direction + 4 * (c % N_LENGTHS + 1), self.table
+                )
+
+    cdef void set_values(self, Py_ssize_t column) noexcept nogil:
+        """Write the first word with the same code for each word."""
+        cdef Py_ssize_t m, first
+        for m in range(1, self.n + 1):
+            first = 1
+            while self.near[column, first + 1] != self.near[column, m + 1]:
+                first += 1
+            self.value[column, m] = first
+
+    cdef Py_ssize_t row(self, Py_ssize_t h, Py_ssize_t m, int* out) noexcept nogil:
+        """Write the columns of the arc from head h to word m; return their number."""
+        cdef Py_ssize_t t, k, i, node, c = m - h + self.longest, n = 0
+        cdef unsigned long long state
+        cdef Template own
+        for t in range(self.templates.shape[0]):
+            own = self.templates[t]
+            if own.alone:
+                node = h if own.at_head else m
+                for k in range(2):
+                    out[n + k] = self.own[t, node, self.context[c], k]
+                n += 2
+                continue
+            self.set_states(t, h, m, m + 1)
+            if own.between < 0:
+                for k in range(2):
+                    out[n + k] = column_of(self.state[m], self.kinds[k, c], self.table)
+                n += 2
+                continue
+            self.set_between(own.between, h)
+            for i in range(self.n_found[m]):
+                state = mix(self.state[m], self.found[m < h, i])
+                for k in range(2):
+                    out[n + k] = column_of(state, self.kinds[k, c], self.table)
+                n += 2
+        return n
+
+    cdef void set_scores(self, const float* w, double* out) noexcept nogil:
+        """Write the scores of all arcs of the sentence, -inf for no arcs."""
+        cdef Py_ssize_t h, m, t, c, n = self.n
+        self.set_sums(w)
+        for h in range(n + 1):
+            for m in range(1, n + 1):
+                c = self.context[m - h + self.longest]
+                out[m - 1] = self.sums[0, h, c] + self.sums[1, m, c]
+            for t in range(self.templates.shape[0]):
+                if not self.templates[t].alone:
+                    self.add_scores(t, h, w, out)
+            if h > 0:
+                out[h - 1] = -INFINITY
+            out += n
+
+    cdef void set_sums(self, const float* w) noexcept nogil:
+        """Sum up the weights of features of one node, as head and as word."""
+        cdef Py_ssize_t t, node, c
+        cdef bint at_word
+        self.sums[:, : self.n + 1] = 0.0
+        for t in range(self.templates.shape[0]):
+            if not self.templates[t].alone:
+                continue
+            at_word = not self.templates[t].at_head
+            for node in range(self.n + 1):
+                for c in range(N_CONTEXTS):
+                    self.sums[at_word, node, c] += (
+                        w[self.own[t, node, c, 0]] + w[self.own[t, node, c, 1]]
+                    )
+
+    cdef void add_scores(
+        self, Py_ssize_t t, Py_ssize_t h, const float* w, double* out
+    ) noexcept nogil:
+        """Add the weights of a template for the arcs from one head."""
+        cdef Py_ssize_t i, m, between = self.templates[t].between
+        cdef unsigned long long state
+        cdef const unsigned long long* states = &self.state[0]
+        cdef const unsigned long long* direction = &self.kinds[0, self.longest - h]
+        cdef const unsigned long long* length = &self.kinds[1, self.longest - h]
+        cdef Table table = self.table
+        self.set_states(t, h, 1, self.n + 1)
+        if between < 0:
+            for m in range(1, self.n + 1):
+                out[m - 1] += (
+                    w[column_of(states[m], direction[m], table)]
+                    + w[column_of(states[m], length[m], table)]
+                )
+            return
+        self.set_between(between, h)
+        for m in range(1, self.n + 1):
+            for i in range(self.n_found[m]):
+                state = mix(states[m], self.found[m < h, i])
+                out[m - 1] += (
+                    w[column_of(state, direction[m], table)]
+                    + w[column_of(state, length[m], table)]
+                )
+
+    cdef void set_states(
+        self, Py_ssize_t t, Py_ssize_t h, Py_ssize_t first, Py_ssize_t last
+    ) noexcept nogil:
+        """Write the hashes of a template for the arcs from a head to some words."""
+        cdef Py_ssize_t m, p
+        cdef unsigned long long code
+        cdef unsigned long long* states = &self.state[0]
+        cdef const unsigned long long* near = &self.start[t, 0]
+        cdef Part part
+        for m in range(first, last):
+            states[m] = near[h if self.templates[t].at_head else m]
+        for p in range(self.templates[t].mixed, self.templates[t].last):
+            part = self.parts[p]
+            near = &self.near[part.column, 1 + part.shift]
+            code = near[h]
+            for m in range(first, last):
+                states[m] = mix(states[m], code if part.at_head else near[m])
+
+    cdef void set_between(self, Py_ssize_t column, Py_ssize_t h) noexcept nogil:
+        """Write the distinct values between a head and each word."""
+        cdef Py_ssize_t m
+        self.n_found[h] = self.n_side = 0
+        self.turn += 1
+        for m in range(h + 1, self.n + 1):
+            self.pass_word(column, m, 0)
+        self.n_side = 0
+        self.turn += 1
+        for m in range(h - 1, 0, -1):
+            self.pass_word(column, m, 1)
+
+    cdef void pass_word(
+        self, Py_ssize_t column, Py_ssize_t m, Py_ssize_t side
+    ) noexcept nogil:
+        """Keep how many values are before a word, and its own value if it is new."""
+        cdef int value = self.value[column, m]
+        self.n_found[m] = self.n_side
+        if self.seen[value] != self.turn:
+            self.seen[value] = self.turn
+            self.found[side, self.n_side] = self.near[column, m + 1]
+            self.n_side += 1
+
+
+cdef inline int column_of(
+    unsigned long long state, unsigned long long kind, Table table
+) noexcept nogil:
+    """Return the column of a hash with what it lacks."""
+    # The last bits of a product are the worst ones.
+    state = mix(state, kind) >> 20
+    return state & table.mask if table.mask else state % table.n_columns
+
+
+cdef inline unsigned long long mix(
+    unsigned long long code, unsigned long long other
+) noexcept nogil:
+    """Return a hash of two."""
+    code = (code ^ other) * FIRST_PRIME
+    return (code ^ (code >> 29)) * SECOND_PRIME
+
+
+def _layout(templates):
+    """Return the parts of templates, and where they are, as arrays."""
+    parts, found = [], []
+    for own, between in templates:
+        first, at_head = len(parts), bool(own and own[0][0])
+        sides = [side for side, *_ in own]
+        n_mixed = sides.index(not at_head) if (not at_head) in sides else len(own)
+        parts += own
+        alone = between < 0 and n_mixed == len(own)
+        found.append(
+            (first, first + n_mixed, len(parts), at_head, between, alone)
+        )
+    return np.array(parts, dtype=PART), np.array(found, dtype=TEMPLATE)
