@@ -108,8 +108,8 @@ def unify_labels(labels: Any, form: str = "auto") -> Any:
         The form of the labels, named by an example: the first label of a person in
         "B-PER", "B_PER", "B.PER", "B:PER", "B/PER", "B|PER"; in "PER-B", "PER_B" and so
         on, with the prefix at the end; in "I-<PER>", where "<PER>" goes on with a span,
-        as in files of GROBID; in "(PER*", where "*" goes on with it and "*)" ends it,
-        as in OntoNotes. "auto" takes the first of them that all labels have.
+        as in files of GROBID; in ``(PER*``, where ``*`` goes on with it and ``*)`` ends
+        it, as in OntoNotes. "auto" takes the first of them that all labels have.
 
     Returns
     -------
