@@ -215,7 +215,8 @@ def parse_label(label: str, scheme: SpanScheme = "BIO") -> tuple[str, str | None
         if "-" not in label:
             message += (
                 " Labels that are types, such as 'PER' in place of 'I-PER', are of the "
-                "scheme 'TYPES'."
+                "scheme 'TYPES'; text.unify_labels writes labels such as 'PER_B' in "
+                "this form."
             )
         raise ValueError(message)
     return prefix, span_type

@@ -490,3 +490,8 @@ def test_a_misspelt_scheme_is_told_with_the_nearest():
         get_scheme("bioo")
     with pytest.raises(ValueError, match="got 'xyz'.$"):
         get_scheme("xyz")
+
+
+def test_a_label_of_another_form_is_told_with_the_function_that_writes_it():
+    with pytest.raises(ValueError, match="'PER_B' is not .* text.unify_labels writes"):
+        parse_label("PER_B")
