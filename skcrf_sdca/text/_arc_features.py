@@ -32,7 +32,7 @@ _FORM = (
 _BYTES = 12
 
 
-def arc_templates(word="word", tag="upos"):
+def arc_templates(word: str = "word", tag: str = "upos") -> list[str]:
     """Return the templates of McDonald et al. (2005) for two columns of tokens.
 
     Words and tags of head and word, alone and together, tags around them, and each tag

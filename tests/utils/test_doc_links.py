@@ -27,8 +27,8 @@ ARGUMENTS = {
     "TunedSpans": [SDCACRF()],
     "CRFCV": [SDCACRF()],
 }
-# Parameters that are objects: estimators, and templates.
-HOLD_OBJECTS = {*ARGUMENTS, "TokenFeatures"}
+# Parameters that are objects: estimators, templates and tuples, of which JSON has none.
+HOLD_OBJECTS = {*ARGUMENTS, "ArcFeatures", "TokenFeatures"}
 
 
 def made(cls):
