@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from skcrf_sdca.estimators.importance import group_importance
     from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
     from skcrf_sdca.estimators.online import PassiveAggressiveCRF
+    from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
     from skcrf_sdca.estimators.segments import SegmentCRF
     from skcrf_sdca.estimators.sgd import SGDCRF
     from skcrf_sdca.estimators.span_errors import SpanError, span_errors
@@ -64,6 +65,7 @@ __all__ = [
     "GraphCRF",
     "LBFGSCRF",
     "OEGCRF",
+    "OnlineDependencyCRF",
     "PackedSequences",
     "PassiveAggressiveCRF",
     "PerToken",
@@ -104,6 +106,7 @@ _HOMES = {
     "GraphCRF": "estimators.graphs",
     "LBFGSCRF": "estimators.crfs",
     "OEGCRF": "estimators.crfs",
+    "OnlineDependencyCRF": "estimators.online_dependencies",
     "PackedSequences": "data.packed",
     "PassiveAggressiveCRF": "estimators.online",
     "PerToken": "features.per_token",

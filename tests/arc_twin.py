@@ -16,14 +16,13 @@ def rows_of_arcs(codes, templates, n_features):
     n = len(codes[0])
     head, word = np.ogrid[: n + 1, 1 : n + 1]
     length = np.minimum(abs(head - word), len(LENGTHS) - 1)
-    direction = np.where(head < word, np.uint64(1), np.uint64(2))
-    kinds = direction, direction + np.uint64(4) * LENGTHS[length].astype(np.uint64)
+    direction = np.where(head < word, np.uint64(0), np.uint64(8))
+    contexts = direction, direction + LENGTHS[length].astype(np.uint64)
     rows = [[] for _ in range(n * (n + 1))]
     for t, parts in enumerate(templates):
         for code, is_there in _of_template(parts, codes, n, np.uint64(t + 1)):
-            for kind in kinds:
-                hashed = np.broadcast_to(_mix(code, kind), (n + 1, n)) >> np.uint64(20)
-                columns = hashed % np.uint64(n_features)
+            for context in contexts:
+                columns = ((code >> np.uint64(20)) + context) % np.uint64(n_features)
                 for h, m in np.argwhere((head != word) & is_there).tolist():
                     rows[h * n + m].append(int(columns[h, m]))
     return [sorted(row) for row in rows]

@@ -75,14 +75,27 @@ def fits(method: F) -> F:
     return keeps_signature(names_class)(validates_parameters(followed))
 
 
-class BaseFit(
-    HasSolver,
-    FittedModel,
-    VersionStamped,
-    CheckedParameters,
-    EstimatorBase,
-    metaclass=ABCMeta,
+class LabelEstimator(
+    VersionStamped, CheckedParameters, EstimatorBase, metaclass=ABCMeta
 ):
+    """What scikit-learn asks of an estimator that predicts labels."""
+
+    def __sklearn_tags__(self):
+        """Return the tags: a classifier."""
+        tags = super().__sklearn_tags__()
+        # Not estimator_type="classifier": that would make cv=3 look for strata in
+        # ragged y, and fail.
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = self._takes_tables()
+        return tags
+
+    def _takes_tables(self):
+        """Return whether X may be a table of rows with any labels."""
+        return True
+
+
+class BaseFit(HasSolver, FittedModel, LabelEstimator):
     """Base of all estimators: a fit, but for its data and its structure.
 
     A subclass names its solver, see `HasSolver`, and may set:
@@ -369,20 +382,6 @@ class BaseFit(
         super().__setstate__(state)
         if hasattr(self, "classes_") or hasattr(self, "coef_"):
             check_fitted(self)
-
-    def __sklearn_tags__(self):
-        """Return the tags: a classifier."""
-        tags = super().__sklearn_tags__()
-        # Not estimator_type="classifier": that would make cv=3 look for strata in
-        # ragged y, and fail.
-        tags.classifier_tags = ClassifierTags()
-        tags.target_tags.required = True
-        tags.input_tags.two_d_array = self._takes_tables()
-        return tags
-
-    def _takes_tables(self):
-        """Return whether X may be a table of rows with any labels."""
-        return True
 
 
 def _labelled(training):

@@ -57,6 +57,7 @@ from skcrf_sdca.solvers.sgd_methods import METHODS
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.label_parts import BY_NAME
 from skcrf_sdca.structures.chain.tuples import MOST_ORDER
+from skcrf_sdca.text import ArcFeatures
 
 T = TypeVar("T")
 
@@ -769,14 +770,20 @@ class GraphOptions(
 
 
 @parameters
-class TreeOptions:
-    """The form of dependency trees, and the solver of a fit."""
+class RelationOptions:
+    """Whether dependency trees have relations."""
 
     labelled: bool = False
     """bool
 
     Whether arcs have relations: y is pairs (heads, relations).
     """
+
+
+@parameters
+class TreeKindOptions:
+    """Which dependency trees there are."""
+
     single_root: bool = True
     """bool
 
@@ -789,6 +796,12 @@ class TreeOptions:
     head, for the root too. Few sentences of many languages are not so (2 % in English),
     and the fewer trees are learned from fewer sentences.
     """
+
+
+@parameters
+class TreeSolverOptions:
+    """The solver of dependency trees."""
+
     solver: GraphSolver = "sdca"
     """{"sdca", "oeg", "sag", "sgd", "lbfgs"}
 
@@ -806,7 +819,9 @@ class DependencyOptions(
     ScoringOptions,
     EpochOptions,
     AccelerationOptions,
-    TreeOptions,
+    TreeSolverOptions,
+    TreeKindOptions,
+    RelationOptions,
     PenaltyOptions,
     MarginOptions,
     LossOptions,
@@ -916,6 +931,12 @@ class StepOptions:
         w <- w - L Sigma g / (<g, Sigma g> + 1 / C)
         1 / Sigma <- 1 / Sigma + C g^2
     """
+
+
+@parameters
+class VisitOptions:
+    """The order of visits, and what the model has of them."""
+
     average: bool | Literal["polynomial", "uniform"] = True
     """bool or {"polynomial", "uniform"}
 
@@ -959,11 +980,50 @@ class PassiveAggressiveOptions(
     FeatureOptions,
     ScoringOptions,
     PassOptions,
+    VisitOptions,
     StepOptions,
     CostOptions,
     OnlineLossOptions,
 ):
     """All of passive-aggressive learning."""
+
+
+@parameters
+class OnlineTreeOptions:
+    """How dependency trees are learned online."""
+
+    C: float = parameter(POSITIVE, default=0.03, kw_only=False)
+    """float
+
+    Aggressiveness: the longest step, or with "perceptron" each step.
+    """
+    features: ArcFeatures | None = parameter(ArcFeatures, None, default=None)
+    """ArcFeatures
+
+    The templates and columns that features of arcs are made of, and how many there are;
+    None is ``ArcFeatures()``.
+    """
+    loss: Literal["hinge", "perceptron", "log_loss"] = "hinge"
+    """{"hinge", "perceptron", "log_loss"}
+
+    With "hinge" a visit is one of 1-best MIRA: other trees are to have a score that is
+    lower by 1 for each wrong head. With "perceptron" it is the averaged perceptron: a
+    step `C` where the best tree is wrong. These two give scores, and no probabilities;
+    their visits touch the features of wrong arcs alone. "log_loss" is the negative
+    log-likelihood, whose gradient has all arcs: a visit takes two to four times as
+    long.
+    """
+
+
+@parameters
+class OnlineDependencyOptions(
+    RunOptions,
+    PassOptions,
+    VisitOptions,
+    TreeKindOptions,
+    OnlineTreeOptions,
+):
+    """All of dependency trees that are learned online."""
 
 
 @parameters

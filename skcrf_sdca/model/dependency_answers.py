@@ -22,6 +22,7 @@ from skcrf_sdca.data.dependencies import (
     split_arcs,
     words_of,
 )
+from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.compression import TrimmingMixin
 from skcrf_sdca.model.explanation import Explanation, Rivals, Terms
 from skcrf_sdca.model.fitted import fitted_weights, no_probabilities
@@ -49,8 +50,11 @@ class HeadExplanation(Explanation):
         return clipped(" ".join(str(heads[m - 1]) for m in self.positions))
 
 
-class DependencyAnswers(Inspection, TrimmingMixin):
-    """Answers of an estimator of dependency trees."""
+class TreeAnswers(Answers, TrimmingMixin):
+    """What estimators of dependency trees answer, whatever their arcs are.
+
+    One adds `_pack`, which returns PackedArcs, and `_scores_of`.
+    """
 
     _structure = "dependency"
     _beside = "single_root and projective"
@@ -64,48 +68,18 @@ class DependencyAnswers(Inspection, TrimmingMixin):
     def _kind(self):
         return TreeKind(self.single_root, self.projective)
 
+    @property
+    def _kind_of_y(self):
+        """The TreeKind of trees that y may have."""
+        return self._kind
+
     def _blocks(self):
         return ArcParameters.blocks
-
-    @named_as_arcs
-    def _pack(self, X, allowed, lengths=None):
-        if isinstance(X, PackedArcs):
-            # Held-out data.
-            return X
-        rows, allowed = split_arcs(X)
-        data, *_ = packed_for(self, rows, None)
-        if allowed is not None:
-            self._check_has_trees(allowed, data.offsets)
-        return PackedArcs(data, TreeFormat(labelled=self.labelled), allowed)
-
-    def _check_has_trees(self, allowed, offsets):
-        """Raise ValueError, with the sentence, if the allowed arcs have no tree."""
-        local = np.zeros((len(allowed), 2))
-        scores = ArcScores(local, np.zeros(0), offsets, allowed, self._kind)
-        lacking = scores.log_partition() == -np.inf
-        if lacking.any():
-            raise ValueError(
-                f"{words().X}: sentence {int(lacking.argmax())} has no tree of the "
-                f"arcs that are allowed, with single_root={self.single_root} and "
-                f"projective={self.projective}"
-            )
 
     def _held_out(self, X, y, allowed):
         packed = self._pack(X, None)
         self._evaluation_labels(packed, y)
         return packed, y
-
-    def _scores_of(self, packed):
-        parameters = ArcParameters(0, len(self.classes_))
-        parameters, X = parameters.for_rows(fitted_weights(self), packed.data.X)
-        return partial(
-            parameters.scores,
-            FeatureRows(X),
-            packed.data.offsets,
-            allowed=packed.allowed,
-            kind=self._kind,
-            temperature=self.temperature_ or 1.0,
-        )
 
     @named_as_arcs
     def _evaluation_labels(self, packed, y, sample_weight=None):
@@ -116,7 +90,7 @@ class DependencyAnswers(Inspection, TrimmingMixin):
             packed.allowed,
             self.classes_,
             labelled=self.labelled,
-            kind=self._kind,
+            kind=self._kind_of_y,
         )
         weight = checked_weight(sample_weight, packed.data)
         counts = (labels != 0).astype(np.float64)
@@ -212,6 +186,45 @@ class DependencyAnswers(Inspection, TrimmingMixin):
         proba : ndarray
         """
         raise NotImplementedError
+
+
+class DependencyAnswers(TreeAnswers, Inspection):
+    """Answers of an estimator of trees whose arcs have rows of features."""
+
+    @named_as_arcs
+    def _pack(self, X, allowed, lengths=None):
+        if isinstance(X, PackedArcs):
+            # Held-out data.
+            return X
+        rows, allowed = split_arcs(X)
+        data, *_ = packed_for(self, rows, None)
+        if allowed is not None:
+            self._check_has_trees(allowed, data.offsets)
+        return PackedArcs(data, TreeFormat(labelled=self.labelled), allowed)
+
+    def _check_has_trees(self, allowed, offsets):
+        """Raise ValueError, with the sentence, if the allowed arcs have no tree."""
+        local = np.zeros((len(allowed), 2))
+        scores = ArcScores(local, np.zeros(0), offsets, allowed, self._kind)
+        lacking = scores.log_partition() == -np.inf
+        if lacking.any():
+            raise ValueError(
+                f"{words().X}: sentence {int(lacking.argmax())} has no tree of the "
+                f"arcs that are allowed, with single_root={self.single_root} and "
+                f"projective={self.projective}"
+            )
+
+    def _scores_of(self, packed):
+        parameters = ArcParameters(0, len(self.classes_))
+        parameters, X = parameters.for_rows(fitted_weights(self), packed.data.X)
+        return partial(
+            parameters.scores,
+            FeatureRows(X),
+            packed.data.offsets,
+            allowed=packed.allowed,
+            kind=self._kind,
+            temperature=self.temperature_ or 1.0,
+        )
 
     def explain(
         self,

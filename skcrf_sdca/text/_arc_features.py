@@ -111,7 +111,7 @@ class ArcFeatures(StatelessTransformer):
     -----
     All rows are stored: with the default templates about 0.5 kB for each of the n (n +
     1) arcs of a sentence, 10 GB for a treebank of 200,000 words. Learn from a part of
-    it.
+    it, or by :class:`~skcrf_sdca.OnlineDependencyCRF`, which stores none.
 
     Examples
     --------
@@ -182,16 +182,17 @@ class ArcFeatures(StatelessTransformer):
             If the features do not fit.
         """
         self._validate_params()
-        rows, lengths = arc_rows(self, X)
-        n_arcs = float(lengths @ (lengths + 1))
+        arcs = TokenArcs(self, X)
+        n_arcs = float(arcs.n_positions)
         check_fits(
             2 * _BYTES * len(self._read_templates()) * n_arcs,
             f"the features of {n_arcs:.0f} arcs",
             "take fewer or shorter sentences, or fewer templates",
         )
+        rows = arcs.rows()
         return [
-            _arcs(rows, i, n * (n + 1), self.n_features)
-            for i, n in enumerate(lengths.tolist())
+            _arcs(rows, i, n_arcs, self.n_features)
+            for i, n_arcs in enumerate(arcs.lengths.tolist())
         ]
 
     def _read_templates(self):
@@ -222,21 +223,45 @@ def _codes(values):
     return np.array([known[text] for text in values], dtype=np.uint64)
 
 
-def arc_rows(features, X):
-    """Return the ArcRows of sentences for an ArcFeatures, and the numbers of words.
+class TokenArcs:
+    """The arcs of sentences of tokens: the codes of these, and no rows.
 
-    They make rows when these are needed, and store a number for each column of a token
-    alone. Errors are those of `ArcFeatures.transform`.
+    It has what answers need of PackedSequences, whose positions are arcs.
+
+    Parameters
+    ----------
+    features : ArcFeatures
+    X : list of n sentences
+        As in `ArcFeatures.transform`, whose errors are raised.
     """
-    features._validate_params()
-    templates = features._read_templates()
-    tokens = Tokens(X, list(features.columns))
-    names = sorted({column for parts in templates for _, _, column in parts})
-    codes = [_codes(tokens.column(name)) for name in names]
-    codes = np.array(codes, dtype=np.uint64).reshape(len(names), len(tokens))
-    offsets = np.append(0, np.cumsum(tokens.lengths)).astype(np.intp)
-    layout = [_layout(parts, names) for parts in templates]
-    return ArcRows(codes, offsets, layout, features.n_features), tokens.lengths
+
+    def __init__(self, features, X):
+        features._validate_params()
+        templates = features._read_templates()
+        tokens = Tokens(X, list(features.columns))
+        names = sorted({column for parts in templates for _, _, column in parts})
+        codes = [_codes(tokens.column(name)) for name in names]
+        self._codes = np.array(codes, dtype=np.uint64).reshape(len(names), len(tokens))
+        self._templates = [_layout(parts, names) for parts in templates]
+        self.n_features = int(features.n_features)
+        self.n_words = tokens.lengths
+        self.lengths = self.n_words * (self.n_words + 1)
+        self.offsets = np.append(0, np.cumsum(self.lengths))
+
+    def __len__(self):
+        return len(self.lengths)
+
+    @property
+    def n_positions(self):
+        """The number of all arcs."""
+        return int(self.offsets[-1])
+
+    def rows(self, begin=0, end=None):
+        """Return the ArcRows of some sentences, which one thread alone may use."""
+        ends = np.append(0, np.cumsum(self.n_words)).astype(np.intp)[begin:]
+        ends = ends if end is None else ends[: end - begin + 1]
+        codes = np.ascontiguousarray(self._codes[:, ends[0] : ends[-1]])
+        return ArcRows(codes, ends - ends[0], self._templates, self.n_features)
 
 
 def _layout(parts, names):

@@ -99,7 +99,7 @@ def test_the_edges_of_trees_have_a_direction():
         (SDCA, module.SDCAOptions),
         (OEG, module.OEGOptions),
         (SAG, module.SAGOptions),
-        (DCA, module.StepOptions),
+        (DCA, module.PassiveAggressiveOptions),
     ],
 )
 def test_defaults_are_those_of_the_solver(solver, options):

@@ -1,15 +1,18 @@
 """The columns of the features of arcs, made of the codes of tokens when needed.
 
-A feature is the hash of a template, of the codes of its parts in their order, and of
-the direction of the arc, or of its direction and length. With mix(code, other) for the
-hash of two numbers,
+A feature is the hash of a template and of the codes of its parts in their order, and a
+number for the direction of the arc, or for its direction and length. With mix(code,
+other) for the hash of two numbers,
 
-    column = (mix(...mix(mix(t + 1, part 1), part 2)..., kind) >> 20) mod n_features,
+    hash = mix(... mix(mix(t + 1, part 1), part 2) ...),
+    column = ((hash >> 20) + context) % n_features,
 
-t the number of the template; see text/_arc_features.py. A row of all arcs of a sentence
-takes megabytes, and its columns are made in the time of reading them. What depends on
-one node alone is hashed once for each node: the first parts of a template, and all of a
-template that has no others.
+t the number of the template, and context = 8 for an arc to the left, or 0, plus 0, or
+the class of its length from 1 to 7; see text/_arc_features.py. So the weights of a hash
+are neighbours, which are read at once: reading is most of the time. The rows of a
+sentence take megabytes, and their columns are made in the time of reading them. What
+depends on one node alone is hashed once for each node: the first parts of a template,
+and all of a template that has no others.
 """
 
 from libc.math cimport INFINITY
@@ -78,9 +81,9 @@ cdef class ArcRows:
         """Write what a feature has of direction and length."""
         shift = np.arange(-self.longest, self.longest + 1)
         length = LENGTHS[np.minimum(abs(shift), len(LENGTHS) - 1)]
-        direction = np.where(shift > 0, 1, 2)
-        self.context = ((direction - 1) * N_LENGTHS + length - 1).astype(np.intc)
-        kinds = np.stack([direction, direction + 4 * length])
+        is_left = shift < 0
+        self.context = (is_left * N_LENGTHS + length - 1).astype(np.intc)
+        kinds = np.stack([8 * is_left, 8 * is_left + length])
         self.kinds = kinds.astype(np.uint64)
 
     def rows(self, Py_ssize_t i):
@@ -159,12 +162,12 @@ cdef class ArcRows:
         cdef unsigned long long direction
         for node in range(self.n + 1):
             for c in range(N_CONTEXTS):
-                direction = c // N_LENGTHS + 1
+                direction = 8 * (c // N_LENGTHS)
                 self.own[t, node, c, 0] = column_of(
                     self.start[t, node], direction, self.table
                 )
                 self.own[t, node, c, 1] = column_of(
-                    self.start[t, node], direction + 4 * (c % N_LENGTHS + 1), self.table
+                    self.start[t, node], direction + c % N_LENGTHS + 1, self.table
                 )
 
     cdef void set_values(self, Py_ssize_t column) noexcept nogil:
@@ -305,9 +308,9 @@ cdef class ArcRows:
 cdef inline int column_of(
     unsigned long long state, unsigned long long kind, Table table
 ) noexcept nogil:
-    """Return the column of a hash with what it lacks."""
+    """Return the column of a hash, and of the number of its context."""
     # The last bits of a product are the worst ones.
-    state = mix(state, kind) >> 20
+    state = (state >> 20) + kind
     return state & table.mask if table.mask else state % table.n_columns
 
 

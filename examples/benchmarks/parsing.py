@@ -1,0 +1,87 @@
+"""Train a parser on all of a treebank, and print attachment scores and seconds.
+
+    python examples/benchmarks/parsing.py [--projective] [--epochs 4] [--sentences 2000]
+
+UD English EWT is read from the folder that SKCRF_SDCA_DATA names: words, with digits as
+0, and gold tags. All words count in the scores, punctuation too. Seconds are of the
+processor; those of training are from the files in CoNLL-U to the model, and those of
+prediction from tokens to trees.
+"""
+
+import argparse
+import os
+import re
+from pathlib import Path
+from time import process_time
+
+import tables
+from skcrf_sdca import OnlineDependencyCRF
+from skcrf_sdca.metrics import attachment_scores
+from skcrf_sdca.text import ArcFeatures, arc_templates, read_conllu
+
+COLUMNS = ("word", "upos", "xpos")
+# Those of McDonald et al. (2005), and the pair of coarse tags and those between.
+TEMPLATES = [
+    *arc_templates("word", "xpos"),
+    "h.upos m.upos",
+    "h.upos between.upos m.upos",
+]
+
+
+def read(part, n_sentences=None):
+    """Return the tokens of sentences, tuples, and the heads of their words."""
+    path = Path(os.environ["SKCRF_SDCA_DATA"]) / "ud" / f"en_ewt.{part}.conllu.gz"
+    X, sentences = read_conllu(path, COLUMNS, label=None, return_sentences=True)
+    digits = re.compile("[0-9]")
+    X = [
+        [(digits.sub("0", t["word"]), t["upos"], t["xpos"]) for t in sentence]
+        for sentence in X[:n_sentences]
+    ]
+    return X, [sentence.tree[0] for sentence in sentences[:n_sentences]]
+
+
+def main():
+    """Fit the parser, and print a table of its figures."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--projective", action="store_true")
+    parser.add_argument("--sentences", type=int, help="of the training data")
+    parser.add_argument("--loss", default="hinge")
+    parser.add_argument("--C", type=float, default=0.03)
+    parser.add_argument("--bits", type=int, default=22, help="log2 of n_features")
+    options = parser.parse_args()
+    model = OnlineDependencyCRF(
+        options.C,
+        features=ArcFeatures(TEMPLATES, columns=COLUMNS, n_features=2**options.bits),
+        loss=options.loss,
+        projective=options.projective,
+        max_iter=options.epochs,
+        average="uniform",
+        random_state=0,
+    )
+    start = process_time()
+    X, y = read("train", options.sentences)
+    reading = process_time() - start
+    model.fit(X, y)
+    training = process_time() - start
+    print(f"{len(X)} sentences: {training:.1f} s, {reading:.1f} of them to read")
+    rows = [("", "UAS", "exact", "sentences/s")]
+    for part in ("dev", "test"):
+        X, y = read(part)
+        start = process_time()
+        found = model.predict(X)
+        speed = len(X) / (process_time() - start)
+        scores = attachment_scores(y, found)
+        rows.append(
+            (
+                part,
+                f"{100 * scores.uas:.2f}",
+                f"{100 * scores.exact:.1f}",
+                f"{speed:.0f}",
+            )
+        )
+    tables.show(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""Online steps for dependency trees whose rows of arcs are made at the visit.
+
+A visit to a sentence moves the weights against the gradient g of its loss,
+
+    w <- w - step g,    step = min(C, loss / ||g||^2),
+
+as in _dca.pyx, where the average of the weights is explained too. The hinge takes the
+best tree, in which each wrong head costs 1, and g = f(best) - f(target); the perceptron
+takes the best tree without costs, and the step C; the log loss has log Z, and g = sum
+over arcs of (marginal - target) f(arc). Weights are float32: reading them is most of
+the time of a visit.
+"""
+
+from libc.math cimport fabs, isfinite
+
+from ..features._arc_rows cimport ArcRows
+from ..inference._spanning_trees cimport SpanningTreeInference
+
+import numpy as np
+
+# Arcs whose marginal differs less from the target have no gradient.
+cdef double SMALLEST = 1e-5
+
+LOSSES = ("hinge", "perceptron", "log_loss")
+cdef enum Loss:
+    HINGE
+    PERCEPTRON
+    LOG_LOSS
+
+
+cdef class TreeSteps:
+    """Visits to sentences, one after another.
+
+    Parameters
+    ----------
+    rows : ArcRows
+    inference : SpanningTreeInference
+        Of the arcs of the same sentences.
+    heads : ndarray of shape (n_tokens,), intc
+        The heads of all words, 0 for the root.
+    C : float
+        The longest step.
+    loss : {"hinge", "perceptron", "log_loss"}
+    w : ndarray of shape (n_features,), float32
+        The weights, changed in place.
+    total : ndarray of shape (n_features,), float64, or None
+        The sum that gives their average.
+    power : float
+        The p of the average.
+    n_visits : int
+        Visits so far.
+    """
+
+    cdef ArcRows rows
+    cdef SpanningTreeInference inference
+    cdef const int[::1] heads
+    cdef double C
+    cdef Loss loss
+    cdef float[::1] w
+    cdef double[::1] total
+    cdef double power
+    cdef readonly double n_visits
+    cdef readonly double sum_of_losses      # of the visits of this object
+    cdef readonly Py_ssize_t n_updates
+    # The gradient, and the columns that it has.
+    cdef float[::1] gradient                # (n_features,)
+    cdef unsigned char[::1] is_touched
+    cdef int[::1] touched
+    cdef Py_ssize_t n_touched
+    cdef int[::1] columns                   # of one arc
+
+    def __init__(
+        self, rows, inference, heads, *, C, loss, w, total, power, n_visits
+    ):
+        self.rows, self.inference, self.heads = rows, inference, heads
+        self.C, self.loss = C, LOSSES.index(loss)
+        self.w, self.total, self.power, self.n_visits = w, total, power, n_visits
+        self.gradient = np.zeros(len(w), dtype=np.float32)
+        self.is_touched = np.zeros(len(w), dtype=np.uint8)
+        self.touched = np.empty(len(w), dtype=np.intc)
+        self.columns = np.empty(self.rows.most_columns, dtype=np.intc)
+
+    def epoch_in_order(self, const Py_ssize_t[::1] order):
+        """Visit sentences in this order; ValueError if scores are not finite."""
+        cdef Py_ssize_t k
+        cdef bint is_finite = True
+        with nogil:
+            for k in range(order.shape[0]):
+                if not self.visit(order[k]):
+                    is_finite = False
+                    break
+        if not is_finite:
+            raise ValueError("scores are not finite")
+
+    cdef bint visit(self, Py_ssize_t i) noexcept nogil:
+        """Visit sentence i; return False if a number is not finite."""
+        cdef double loss, norm
+        cdef const int* heads = &self.heads[0] + self.rows.offsets[i]
+        self.n_visits += 1.0
+        self.rows.take(i)
+        self.inference.take(i)
+        if self.rows.n == 0:
+            return True
+        self.rows.set_scores(&self.w[0], &self.inference.arcs[0])
+        loss = self.set_loss(heads)
+        if not isfinite(loss):
+            return False
+        # A target that is no tree of this kind may be better than all that are. The
+        # perceptron also moves away from wrong trees that are as good.
+        if loss < 0.0 or (loss == 0.0 and self.loss != PERCEPTRON):
+            return True
+        self.sum_of_losses += loss
+        self.set_gradient(heads)
+        self.n_updates += self.n_touched > 0
+        norm = self.squared_norm()
+        # Where trees have the same features, there is nothing to move.
+        self.move(
+            self.C if self.loss == PERCEPTRON or norm == 0.0
+            else min(self.C, loss / norm)
+        )
+        return True
+
+    cdef double set_loss(self, const int* heads) noexcept nogil:
+        """Find the best tree, or the marginals; return the loss."""
+        cdef Py_ssize_t m, n = self.rows.n
+        cdef double target = 0.0
+        cdef double* arcs = &self.inference.arcs[0]
+        for m in range(n):
+            target += arcs[heads[m] * n + m]
+        if self.loss == LOG_LOSS:
+            return self.inference.set_marginals() - target
+        if self.loss == HINGE:
+            # All arcs cost 1, but the right ones.
+            for m in range(n):
+                arcs[heads[m] * n + m] -= 1.0
+            target -= n
+        return self.inference.set_best() - target
+
+    cdef void set_gradient(self, const int* heads) noexcept nogil:
+        """Write the gradient of the loss."""
+        cdef Py_ssize_t h, m, n = self.rows.n
+        cdef double change
+        if self.loss != LOG_LOSS:
+            for m in range(n):
+                h = self.inference.heads[m]
+                if h != heads[m]:
+                    self.add(h, m, 1.0)
+                    self.add(heads[m], m, -1.0)
+            return
+        for h in range(n + 1):
+            for m in range(n):
+                change = self.inference.marginals[h * n + m] - (heads[m] == h)
+                if fabs(change) > SMALLEST:
+                    self.add(h, m, change)
+
+    cdef void add(self, Py_ssize_t h, Py_ssize_t m, double change) noexcept nogil:
+        """Add a factor of the features of an arc to the gradient."""
+        cdef Py_ssize_t r, n = self.rows.row(h, m + 1, &self.columns[0])
+        cdef int column
+        for r in range(n):
+            column = self.columns[r]
+            if not self.is_touched[column]:
+                self.is_touched[column] = True
+                self.touched[self.n_touched] = column
+                self.n_touched += 1
+            self.gradient[column] += <float> change
+
+    cdef double squared_norm(self) noexcept nogil:
+        """Return the squared norm of the gradient."""
+        cdef Py_ssize_t r
+        cdef double norm = 0.0
+        for r in range(self.n_touched):
+            norm += (<double> self.gradient[self.touched[r]]) ** 2
+        return norm
+
+    cdef void move(self, double step) noexcept nogil:
+        """Move the weights, and forget the gradient."""
+        cdef Py_ssize_t r
+        cdef int column
+        cdef double change, share = 0.0
+        if self.total is not None:
+            share = (self.n_visits - 1.0) ** self.power
+        for r in range(self.n_touched):
+            column = self.touched[r]
+            change = -step * self.gradient[column]
+            self.gradient[column], self.is_touched[column] = 0.0, False
+            self.w[column] += <float> change
+            if self.total is not None:
+                self.total[column] += share * change
+        self.n_touched = 0

@@ -1,0 +1,285 @@
+"""OnlineDependencyCRF: dependency trees of large treebanks, learned visit by visit.
+
+The rows of arcs are made at the visit, by the compiled TokenArcs.rows, and never
+stored. The visits are in _tree_steps.pyx.
+"""
+
+from dataclasses import field
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from skcrf_sdca._kernels.visits._tree_steps import TreeSteps
+from skcrf_sdca._utils.messages import names_class
+from skcrf_sdca._utils.random import as_generator
+from skcrf_sdca._utils.sklearn_private import validates_parameters
+from skcrf_sdca.data.dependencies import (
+    UNSPECIFIED,
+    TreeFormat,
+    TreeKind,
+    check_trees,
+    named_as_arcs,
+    split_labels,
+)
+from skcrf_sdca.estimators.base import LabelEstimator
+from skcrf_sdca.estimators.parameters import OnlineDependencyOptions, parameters
+from skcrf_sdca.model.dependency_answers import PackedArcs, TreeAnswers
+from skcrf_sdca.model.fitted import set_fitted
+from skcrf_sdca.solvers.dca import AVERAGES, DCA, DEFAULT_AVERAGE
+from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
+from skcrf_sdca.structures.form import dense_coef
+from skcrf_sdca.text import ArcFeatures
+from skcrf_sdca.text._arc_features import TokenArcs
+
+# Of an epoch, in `history_`.
+FIGURES = "epoch", "updates", "loss"
+
+
+@parameters
+class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
+    """Parser that learns dependency trees online: all of a treebank in seconds.
+
+    A visit to a sentence makes the features of its arcs, finds the best tree, and moves
+    the weights just as far as its loss asks for [1]_::
+
+        w <- w - step grad L_i(w),    step = min(C, L_i(w) / ||grad L_i(w)||^2)
+
+    No features are stored. A few passes give a good parser, and the model is the
+    average of the weights after all visits. It is not the minimum of an objective, and
+    has no certificate: see `DependencyCRF` for that, and for relations of arcs.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (1,)
+        The one relation "dep", which all arcs have.
+    n_features_in_ : int
+        Number of columns of the features of an arc.
+    coef_ : ndarray of shape (1, n_features_in_)
+        Weights of features. Visits keep them in single precision.
+    intercept_ : ndarray of shape (1,)
+        0.
+    n_iter_ : int
+        Number of epochs of `fit`. Not after `partial_fit`, as ``history_``.
+    n_visits_ : int
+        Sentences visited so far, counted by the average.
+    loss_ : float
+        Mean loss of the visits of the last epoch or chunk, each sentence at the weights
+        before its visit.
+    history_ : dict of ndarrays of shape (n_iter_,)
+        One value per epoch: epoch, updates (visits that changed the weights, divided by
+        n) and loss.
+
+    See Also
+    --------
+    DependencyCRF : The optimum of an objective, with a certificate.
+    skcrf_sdca.text.ArcFeatures : The features.
+
+    Notes
+    -----
+    Trees of y may have arcs that cross, with ``projective=True`` too: predicted trees
+    have none then.
+
+    References
+    ----------
+    .. [1] McDonald, Crammer, Pereira, "Online large-margin training of dependency
+       parsers", ACL 2005.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import OnlineDependencyCRF
+    >>> from skcrf_sdca.text import ArcFeatures
+    >>> X = [[("dogs", "NOUN"), ("bark", "VERB")], [("go", "VERB"), ("home", "ADV")]]
+    >>> features = ArcFeatures(columns=("word", "upos"))
+    >>> parser = OnlineDependencyCRF(features=features, random_state=0)
+    >>> parser.fit(X, [[2, 0], [0, 1]]).predict([[("cats", "NOUN"), ("go", "VERB")]])
+    array([list([2, 0])], dtype=object)
+    """
+
+    # Arcs have no relations.
+    labelled = False
+
+    n_visits_: int = field(init=False)
+    loss_: float = field(init=False)
+
+    @names_class
+    @validates_parameters
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the model to sentences with their trees.
+
+        Parameters
+        ----------
+        X : list of n sentences
+            Lists of tokens, which are str, tuples or dicts, as `features` reads them.
+        y : list of n heads
+            The head of each word, integers as in CoNLL-U: **words are counted from 1,
+            and 0 is the root.**
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            If tokens lack a column, heads form a cycle or are out of range, a word is
+            its own head, or two words are below the root with ``single_root=True``; the
+            message names the sentence and the word.
+        """
+        arcs, heads = self._read_trees(X, y)
+        state = self._state(arcs, keeps=self.warm_start)
+        steps = self._steps(arcs, heads, state)
+        generator, n = as_generator(self.random_state), len(arcs)
+        history: list[tuple[float, ...]] = []
+        for epoch in range(1, self.max_iter + 1):
+            order = generator.permutation(n) if self.shuffle else np.arange(n)
+            history.append((epoch, *_visit(steps, order)))
+            self._print(history[-1])
+            if history[-1][-1] <= self.tol:
+                break
+        columns = map(np.array, zip(*history, strict=True))
+        attributes = {
+            "n_iter_": len(history),
+            "history_": dict(zip(FIGURES, columns, strict=True)),
+        }
+        return self._set_model(state, steps, history[-1][-1], attributes)
+
+    @names_class
+    @validates_parameters
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learn from more sentences: a single pass in the order of X.
+
+        After a `fit` it goes on from its weights, with a new average, unless
+        ``warm_start=True`` kept the old one.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in `fit`, and if `features` has another number of columns than the model.
+            The model is then as it was before.
+        """
+        arcs, heads = self._read_trees(X, y)
+        state = self._state(arcs, keeps=True)
+        steps = self._steps(arcs, heads, state)
+        _, loss = _visit(steps, np.arange(len(arcs)))
+        return self._set_model(state, steps, loss, {"_warm_state": state})
+
+    @named_as_arcs
+    def _read_trees(self, X, y):
+        """Return the TokenArcs of X, and the heads of all words."""
+        arcs = TokenArcs(self._features(), X)
+        if not len(arcs):
+            raise ValueError("X has 0 sentences: there is nothing to learn.")
+        heads, _ = split_labels(y, arcs.n_words, labelled=False)
+        check_trees(heads, None, arcs.offsets, self._kind_of_y)
+        return arcs, np.concatenate(heads).astype(np.intc)
+
+    def _features(self):
+        """Return the features of arcs."""
+        return ArcFeatures() if self.features is None else self.features
+
+    @property
+    def _kind_of_y(self):
+        return TreeKind(self.single_root, projective=False)
+
+    def _state(self, arcs, *, keeps):
+        """Return the state that visits change: a new one, or a copy of the own one."""
+        average = DEFAULT_AVERAGE if self.average is True else self.average
+        state = {
+            "w": np.zeros(arcs.n_features, dtype=np.float32),
+            "total": np.zeros(arcs.n_features) if average else None,
+            "n_visits": 0,
+            "power": AVERAGES[average] if average else 0.0,
+        }
+        if not keeps or "coef_" not in vars(self):
+            return state
+        self._check_width(arcs)
+        own = vars(self).get("_warm_state")
+        if own is None or own["power"] != state["power"]:
+            return {**state, "w": self._single_weights().copy()}
+        total = None if own["total"] is None else own["total"].copy()
+        return {**own, "w": own["w"].copy(), "total": total}
+
+    def _steps(self, arcs, heads, state):
+        """Return the compiled visits, which change the arrays of a state in place."""
+        inference = inference_on_trees(self._kind, arcs.offsets, 2, None)
+        return TreeSteps(
+            arcs.rows(), inference, heads, C=self.C, loss=self.loss, **state
+        )
+
+    def _set_model(self, state, steps, loss, attributes):
+        """Set the fitted attributes, all at once."""
+        state["n_visits"] = int(steps.n_visits)
+        coef = DCA.averaged(state).astype(np.float64)
+        if self.warm_start:
+            attributes["_warm_state"] = state
+        fitted = {
+            "classes_": np.array([UNSPECIFIED], dtype=object),
+            "n_features_in_": len(coef),
+            "coef_": coef[np.newaxis],
+            "intercept_": np.zeros(1),
+            "temperature_": 1.0 if self.loss == "log_loss" else 0.0,
+            "n_visits_": state["n_visits"],
+            "loss_": loss,
+        }
+        return set_fitted(self, {**fitted, **attributes})
+
+    def _print(self, values):
+        """Print the figures of an epoch, if the user asks for it."""
+        if self.verbose:
+            print("epoch {:.0f}: updates {:.3f}, loss {:.5f}".format(*values))
+
+    def _single_weights(self):
+        """Return the weights in single precision."""
+        return dense_coef(self.coef_)[0].astype(np.float32)
+
+    def _check_width(self, arcs):
+        """Raise ValueError if the features have another number of columns."""
+        if arcs.n_features != self.n_features_in_:
+            raise ValueError(
+                f"features has n_features={arcs.n_features}, but the model has "
+                f"{self.n_features_in_}: set it as in `fit`."
+            )
+
+    @named_as_arcs
+    def _pack(self, X, allowed, lengths=None):
+        arcs = TokenArcs(self._features(), X)
+        self._check_width(arcs)
+        return PackedArcs(arcs, TreeFormat(labelled=False), None)
+
+    def _scores_of(self, packed):
+        return partial(self._range_scores, packed.data, self._single_weights())
+
+    def _range_scores(self, arcs, w, begin, end):
+        """Return the ArcScores of some sentences."""
+        local = np.zeros((int(arcs.offsets[end] - arcs.offsets[begin]), 2))
+        local[:, 1] = arcs.rows(begin, end).scores(w)
+        offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
+        return ArcScores(local, np.zeros(0), offsets, None, self._kind)
+
+    def _takes_tables(self):
+        return False
+
+
+def _visit(steps, order):
+    """Visit sentences in an order; return the share of updates, and the mean loss."""
+    n, before = len(order), (steps.n_updates, steps.sum_of_losses)
+    try:
+        steps.epoch_in_order(order.astype(np.intp))
+    except ValueError as error:
+        raise ValueError(
+            "steps have led to scores that are not finite: take a smaller C"
+        ) from error
+    return (steps.n_updates - before[0]) / n, (steps.sum_of_losses - before[1]) / n

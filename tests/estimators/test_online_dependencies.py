@@ -1,0 +1,277 @@
+"""OnlineDependencyCRF against a twin in NumPy that lists all trees."""
+
+import pickle
+
+import numpy as np
+import pytest
+import tree_twin
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+
+from skcrf_sdca import DependencyCRF, OnlineDependencyCRF
+from skcrf_sdca.text import ArcFeatures
+
+TEMPLATES = ["h.word m.word", "h.tag m.tag", "m.tag", "h.tag between.tag m.tag"]
+# So few columns that some are shared.
+FEATURES = ArcFeatures(TEMPLATES, columns=("word", "tag"), n_features=301)
+LENGTHS = [3, 4, 1, 4, 2, 3, 0, 4]
+LOSSES = ("hinge", "perceptron", "log_loss")
+KINDS = [(True, False), (True, True), (False, False), (False, True)]
+# Powers of shares in the average.
+POWERS = {"polynomial": 4, "uniform": 1, False: None}
+
+
+def made(seed=0, **kind):
+    """Return sentences, and a tree of each."""
+    rng = np.random.default_rng(seed)
+    X = [
+        list(zip(rng.choice(list("abc"), n), rng.choice(list("NV"), n), strict=True))
+        for n in LENGTHS
+    ]
+    X = [[(str(word), str(tag)) for word, tag in sentence] for sentence in X]
+    y = []
+    for n in LENGTHS:
+        found = tree_twin.trees(n, **kind) if n else [np.zeros(0, dtype=int)]
+        y.append(found[rng.integers(len(found))].tolist())
+    return X, y
+
+
+def new_parser(**options):
+    return OnlineDependencyCRF(features=FEATURES, random_state=0, **options)
+
+
+def twin(X, y, *, C, loss, average, epochs, **kind):
+    """Return the weights after epochs in order, and the mean loss of the last one."""
+    w, visits, power = np.zeros(FEATURES.n_features), [], POWERS[average]
+    dense = [arcs.toarray() for arcs in FEATURES.transform(X)]
+    for _ in range(epochs):
+        losses = []
+        for rows, heads in zip(dense, y, strict=True):
+            if heads:
+                found, g = loss_of(rows, np.array(heads), w, loss, kind)
+                losses.append(max(found, 0.0))
+                is_wrong = found > 0.0 or (loss == "perceptron" and found == 0.0)
+                if is_wrong and (g != 0.0).any():
+                    step = C if loss == "perceptron" else min(C, found / (g @ g))
+                    w = w - step * g
+            visits.append(w)
+    if power is not None:
+        ends = (np.arange(len(visits) + 1) / len(visits)) ** power
+        w = np.diff(ends) @ np.array(visits)
+    return w, sum(losses) / len(X)
+
+
+def loss_of(rows, heads, w, loss, kind):
+    """Return the loss of a sentence, and its gradient."""
+    n = len(heads)
+    scores, target = (rows @ w).reshape(n + 1, n), np.zeros((n + 1, n))
+    target[heads, np.arange(n)] = 1.0
+    right = (scores * target).sum()
+    if loss == "log_loss":
+        marginals, _ = tree_twin.arc_marginals(scores, **kind)
+        value = tree_twin.log_partition(scores, **kind) - right
+        return value, rows.T @ (marginals - target).ravel()
+    cost = 1.0 - target if loss == "hinge" else 0.0
+    trees, values = tree_twin.tree_scores(scores + cost, **kind)
+    best = np.zeros((n + 1, n))
+    best[trees[values.argmax()], np.arange(n)] = 1.0
+    return values.max() - right, rows.T @ (best - target).ravel()
+
+
+@pytest.mark.parametrize(("single_root", "projective"), KINDS)
+@pytest.mark.parametrize("average", POWERS)
+def test_visits_are_those_of_the_twin(single_root, projective, average):
+    kind = {"single_root": single_root, "projective": projective}
+    X, y = made(**kind)
+    # The marginals of the log loss have no ties between trees.
+    options = {"C": 0.4, "loss": "log_loss", "average": average}
+    expected, loss = twin(X, y, epochs=3, **options, **kind)
+    crf = new_parser(max_iter=3, shuffle=False, **options, **kind).fit(X, y)
+    assert_allclose(crf.coef_[0], expected, rtol=0, atol=2e-6)
+    assert crf.loss_ == pytest.approx(loss, abs=1e-5)
+    assert crf.n_visits_ == 3 * len(X)
+    assert crf.history_["epoch"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "perceptron"])
+@pytest.mark.parametrize("projective", [False, True])
+def test_steps_from_the_best_tree_are_those_of_the_twin(loss, projective):
+    kind = {"single_root": True, "projective": projective}
+    X, y = made(1, **kind)
+    X, y = X[3:4], y[3:4]
+    # Weights that leave no ties between trees.
+    start = np.random.default_rng(5).normal(size=FEATURES.n_features)
+    crf = new_parser(C=0.05, loss=loss, average=False, **kind).fit(X, y)
+    crf.coef_ = start[np.newaxis].copy()
+    (rows,) = (arcs.toarray() for arcs in FEATURES.transform(X))
+    value, g = loss_of(rows, np.array(y[0]), start, loss, kind)
+    assert value > 0.0
+    step = 0.05 if loss == "perceptron" else min(0.05, value / (g @ g))
+    crf.partial_fit(X, y)
+    assert_allclose(crf.coef_[0], start - step * g, atol=2e-6)
+    assert crf.loss_ == pytest.approx(value, abs=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "perceptron", "log_loss"])
+def test_what_can_be_learned_is_learned(loss):
+    X, y = made(2, single_root=True)
+    crf = new_parser(C=1.0, loss=loss, max_iter=60).fit(X, y)
+    twice = {tuple(sentence) for sentence in map(tuple, X)}
+    assert len(twice) == len(X)
+    assert crf.score(X, y) == 1.0
+    assert crf.predict(X).tolist() == y
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_chunks_are_an_epoch(loss):
+    X, y = made()
+    whole = new_parser(loss=loss, max_iter=1, shuffle=False).fit(X, y)
+    crf = new_parser(loss=loss)
+    for i in range(0, len(X), 3):
+        crf.partial_fit(X[i : i + 3], y[i : i + 3])
+    assert_array_equal(crf.coef_, whole.coef_)
+    assert crf.n_visits_ == whole.n_visits_ == len(X)
+
+
+def test_a_warm_start_goes_on():
+    X, y = made()
+    whole = new_parser(max_iter=4, shuffle=False).fit(X, y)
+    crf = new_parser(max_iter=2, shuffle=False, warm_start=True).fit(X, y).fit(X, y)
+    assert_array_equal(crf.coef_, whole.coef_)
+    assert crf.n_visits_ == 4 * len(X)
+    cold = new_parser(max_iter=2, shuffle=False).fit(X, y)
+    assert_array_equal(cold.fit(X, y).coef_, cold.coef_)
+
+
+def test_answers_are_those_of_a_parser_with_rows():
+    X, y = made()
+    crf = new_parser(loss="log_loss").fit(X, y)
+    rows = FEATURES.transform(X)
+    other = DependencyCRF(random_state=0).fit(rows, y)
+    other.coef_, other.intercept_ = (
+        crf.coef_.astype(np.float32).astype(float),
+        crf.intercept_,
+    )
+    assert crf.predict(X).tolist() == other.predict(rows).tolist()
+    known = [[heads[0], *[None] * (len(heads) - 1)] if heads else [] for heads in y]
+    assert (
+        crf.predict(X, known=known).tolist()
+        == other.predict(rows, known=known).tolist()
+    )
+    for method in ("predict_proba", "predict_log_proba"):
+        for one, own in zip(
+            getattr(crf, method)(X), getattr(other, method)(rows), strict=True
+        ):
+            assert_allclose(one, own, atol=1e-12)
+    assert_allclose(crf.log_likelihood(X, y), other.log_likelihood(rows, y))
+    assert_array_equal(
+        crf.sample(X, 5, random_state=0), other.sample(rows, 5, random_state=0)
+    )
+    best, expected = crf.predict_n_best(X, 3), other.predict_n_best(rows, 3)
+    assert [[tree for tree, _ in own] for own in best] == [
+        [tree for tree, _ in own] for own in expected
+    ]
+    assert crf.score(X, y) == other.score(rows, y)
+
+
+def test_bits_do_not_depend_on_threads():
+    X, y = made()
+    crf = new_parser(loss="log_loss").fit(X * 400, y * 400)
+    one = crf.predict_proba(X * 400)
+    for own, other in zip(
+        one, crf.set_params(n_jobs=2).predict_proba(X * 400), strict=True
+    ):
+        assert_array_equal(own, other)
+
+
+def test_crossing_arcs_are_learned_from():
+    X = [[(word, "N") for word in "abcd"]]
+    y = [[3, 4, 0, 3]]
+    crf = new_parser(projective=True, C=1.0, max_iter=30).fit(X, y)
+    assert crf.score(X, y) < 1.0
+    assert new_parser(C=1.0, max_iter=30).fit(X, y).score(X, y) == 1.0
+    crf = new_parser(projective=True, loss="log_loss").fit(X, y)
+    assert crf.log_likelihood(X, y).tolist() == [-np.inf]
+
+
+def test_probabilities_are_there_with_the_log_loss_alone():
+    X, y = made()
+    for loss in ("hinge", "perceptron"):
+        crf = new_parser(loss=loss)
+        assert not hasattr(crf, "predict_proba")
+        assert not hasattr(crf.fit(X, y), "predict_proba")
+        with pytest.raises(AttributeError, match="scores, and no probabilities"):
+            crf.sample(X)
+    with pytest.raises(NotFittedError):
+        new_parser().predict(X)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[("a", "N")], [("a", "N"), "b"]], [[0], [2, 0]], "item 1 is str|mixes types"),
+        ([[("a",)]], [[0]], "sequence 0, item 0"),
+        ([[("a", "N")]] * 2, [[0]], "X has 2 sentences, and y has 1"),
+        ([[("a", "N")]] * 2, [[0], [0, 1]], "sentence 1 has 2 heads"),
+        ([[("a", "N")]] * 2, [[0], [2]], "sentence 1, word 1 has the head 2"),
+        ([[("a", "N")] * 2], [[2, 1]], "sentence 0, word 1: its heads form a cycle"),
+        ([[("a", "N")] * 2], [[0, 2]], "sentence 0, word 2 is its own head"),
+        ([[("a", "N")] * 2], [[0, 0]], "sentence 0 has 2 words below the root"),
+        ([[("a", "N")]], None, "must be a list of the heads"),
+        ([], [], "X has 0 sentences"),
+    ],
+)
+def test_errors_name_sentence_and_word(X, y, message):
+    good = made()
+    crf = new_parser().partial_fit(*good)
+    before = crf.coef_.copy(), crf.n_visits_
+    for method in (crf.fit, crf.partial_fit):
+        with pytest.raises((ValueError, TypeError), match=message):
+            method(X, y)
+    assert_array_equal(crf.coef_, before[0])
+    assert crf.n_visits_ == before[1]
+
+
+def test_two_roots_are_allowed_on_request():
+    X, y = [[("a", "N"), ("b", "N")]], [[0, 0]]
+    crf = new_parser(single_root=False, C=1.0).fit(X, y)
+    assert crf.predict(X).tolist() == y
+
+
+def test_another_number_of_columns_is_refused():
+    X, y = made()
+    crf = new_parser().fit(X, y)
+    crf.set_params(features=ArcFeatures(TEMPLATES, columns=("word", "tag")))
+    for call in (lambda: crf.predict(X), lambda: crf.partial_fit(X, y)):
+        with pytest.raises(ValueError, match="n_features=1048576, but the m"):
+            call()
+
+
+def test_steps_that_overflow_are_refused():
+    X, y = made()
+    crf = new_parser(loss="perceptron").partial_fit(X, y)
+    before = crf.coef_.copy()
+    with pytest.raises(ValueError, match="not finite: take a smaller C"):
+        crf.set_params(C=1e38).partial_fit(X * 20, y * 20)
+    assert_array_equal(crf.coef_, before)
+
+
+def test_models_are_cloned_and_pickled():
+    X, y = made()
+    crf = clone(new_parser(C=0.5)).fit(X, y)
+    copy = pickle.loads(pickle.dumps(crf))
+    assert copy.predict(X).tolist() == crf.predict(X).tolist()
+    one, other = new_parser().partial_fit(X, y), new_parser().partial_fit(X, y)
+    other = pickle.loads(pickle.dumps(other))
+    assert_array_equal(one.partial_fit(X, y).coef_, other.partial_fit(X, y).coef_)
+    search = GridSearchCV(new_parser(), {"C": [0.01, 0.5]}, cv=2).fit(X, y)
+    assert search.best_estimator_.predict(X).shape == (len(X),)
+
+
+def test_epochs_are_printed(capsys):
+    X, y = made()
+    new_parser(max_iter=2, verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["epoch 1", "epoch 2"]
