@@ -27,7 +27,8 @@ cdef class AttributeWeights:
     def __init__(self, dict numbers, begins, labels, weights):
         if len(begins) != len(numbers) + 1 or len(labels) != len(weights):
             raise ValueError("weights or attributes without a place")
-        if begins[0] != 0 or begins[-1] != len(weights) or (np.diff(begins) < 0).any():
+        widths = np.diff(begins)
+        if begins[0] != 0 or (widths < 0).any() or widths.sum() != len(weights):
             raise ValueError("the weights of attributes are not all the weights")
         self.numbers, self.begins, self.labels = numbers, begins, labels
         self.weights = weights
