@@ -30,6 +30,7 @@ from model_fuzz import changed_members, members, write
 from samples import all_estimators, name_of
 from skcrf_sdca import (
     SDCACRF,
+    DependencyCRF,
     GraphCRF,
     PackedSequences,
     PassiveAggressiveCRF,
@@ -539,6 +540,7 @@ def test_the_trusted_types_are_those_that_skops_does_not_know():
     graphs = [(nodes, []) for nodes in DICTS]
     trees = [(nodes, [-1] * len(nodes)) for nodes in DICTS]
     others += GraphCRF().fit(graphs, LABELS), TreeCRF().fit(trees, LABELS)
+    others.append(DependencyCRF().fit([np.zeros((3, 2, 1))], [[2, 0]]))
     union = SequenceUnion(
         [("words", SequenceVectorizer(), 0), ("rows", PerToken(StandardScaler()), 1)]
     )
