@@ -212,7 +212,7 @@ class TokenFeatures(StatelessTransformer):
         >>> tagger = make_tagger(TokenFeatures(["word"]), SDCACRF(random_state=0))
         >>> _ = tagger.fit([["the", "dog"]], [["D", "N"]])
         >>> tagger[-1].vectorizer_.get_feature_names_out()
-        array(['word=dog', 'word=the'], dtype=object)
+        array(['word=the', 'word=dog'], dtype=object)
         """
 
     def _of_sentences(self):

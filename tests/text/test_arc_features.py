@@ -1,5 +1,6 @@
 """ArcFeatures against features that are written as strings, arc by arc."""
 
+import os
 import subprocess
 import sys
 
@@ -93,8 +94,8 @@ def test_columns_do_not_depend_on_the_process():
     )
     found = {
         subprocess.run(
-            [sys.executable, "-c", code],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            [sys.executable, "-P", "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,
             check=True,
