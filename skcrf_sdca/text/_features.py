@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Self, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,7 +13,7 @@ from skcrf_sdca.features.transformer import StatelessTransformer
 from ._patterns import numbered_strings
 from ._sentences import SentenceFeatures
 from ._templates import DEFAULT_TEMPLATES, Template, check_types, checked_features
-from ._tokens import Tokens
+from ._tokens import Token, Tokens
 
 # So few tokens take less time sentence by sentence.
 FEW = 150
@@ -124,6 +124,14 @@ class TokenFeatures(StatelessTransformer):
         """
         self._of_sentences()
         return self
+
+    @overload
+    def transform(
+        self, X: Iterable[Iterable[Token]]
+    ) -> list[list[tuple[str, ...]]]: ...
+
+    @overload
+    def transform(self, X: Iterable[Any]) -> list[Any]: ...
 
     def transform(self, X: Iterable[Any]) -> list[Any]:
         """Return the features of all tokens.
