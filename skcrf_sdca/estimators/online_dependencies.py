@@ -88,6 +88,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     ----------
     .. [1] McDonald, Crammer, Pereira, "Online large-margin training of dependency
        parsers", ACL 2005.
+    .. [4] Shamir, Zhang, "Stochastic Gradient Descent for Non-smooth Optimization:
+       Convergence Results and Optimal Averaging Schemes", ICML 2013, with eta = 3.
 
     Examples
     --------
