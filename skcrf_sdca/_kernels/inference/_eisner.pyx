@@ -31,6 +31,8 @@ References
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memset
 
+from ._matrix_tree cimport largest_of
+
 import numpy as np
 
 # Of Z, with weights of at most 1: trees of weight 1e-300 have no digit of it, and there
@@ -118,10 +120,7 @@ cdef class Eisner:
         cdef double largest, score
         self.offset = 0.0
         for m in range(n):
-            largest = 0.0 if self.mode == BEST else -INFINITY
-            for h in range(n + 1 if self.mode != BEST else 0):
-                if h != m + 1:
-                    largest = max(largest, scores[h * n + m])
+            largest = 0.0 if self.mode == BEST else largest_of(scores, n, m)
             if largest == -INFINITY:
                 largest = 0.0
             self.offset += largest

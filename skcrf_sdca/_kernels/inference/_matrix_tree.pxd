@@ -46,3 +46,7 @@ cdef class MatrixTree:
         self, Rates rates, Py_ssize_t j, Py_ssize_t m, Py_ssize_t begin,
         Py_ssize_t end) noexcept nogil
     cdef bint normalise(self, double* out) noexcept nogil
+
+
+cdef double largest_of(
+    const double* scores, Py_ssize_t n, Py_ssize_t m) noexcept nogil

@@ -25,7 +25,7 @@ from libc.string cimport memcpy, memset
 
 from ._arborescence cimport Arborescence
 from ._inference cimport Inference, Values
-from ._matrix_tree cimport MatrixTree
+from ._matrix_tree cimport MatrixTree, largest_of
 
 import numpy as np
 
@@ -268,9 +268,7 @@ cdef class SpanningTreeInference(Inference):
         cdef Py_ssize_t h, m, n = self.n_words
         cdef double largest
         for m in range(n):
-            largest = -INFINITY
-            for h in range(n + 1):
-                largest = max(largest, self.arcs[h * n + m])
+            largest = largest_of(&self.arcs[0], n, m)
             for h in range(n + 1):
                 self.rates[m * (n + 1) + h] = exp(self.arcs[h * n + m] - largest)
 
