@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
-from skcrf_sdca._utils.sequence_tags import of_sequences
+from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     safe_indexing,
@@ -233,7 +233,7 @@ def _total(data):
     return len(data.y) if data.sample_weight is None else np.sum(data.sample_weight)
 
 
-class CRFCV(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
+class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEstimator):
     """CRF whose penalty is found by the score on folds, or on held-out sequences.
 
     `sklearn.linear_model.ElasticNetCV` for sequences. Each fold has a path of fits from
@@ -416,12 +416,6 @@ class CRFCV(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
                 + ("; fit it first" if best is None else "")
             )
         return getattr(best, name)
-
-    def __sklearn_tags__(self):
-        """Return the tags: sequences, and no table."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return of_sequences(tags)
 
     def _last_step(self):
         estimator = self.estimator

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.doc_links import HasDocLink
-from skcrf_sdca._utils.sequence_tags import of_sequences
+from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
 from skcrf_sdca._utils.version_stamps import VersionStamped
@@ -64,7 +64,9 @@ def span_outcomes(
     return probabilities, np.array([right for _, right in rows], dtype=bool)
 
 
-class CalibratedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
+class CalibratedSpans(
+    VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEstimator
+):
     """Spans of a fitted CRF, with calibrated probabilities.
 
     `sklearn.calibration.CalibratedClassifierCV` for the spans of sequences: of the
@@ -171,12 +173,6 @@ class CalibratedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstima
                 for span, p in zip(own, self._calibrated(own), strict=True)
             ]
         return spans
-
-    def __sklearn_tags__(self):
-        """Return the tags: sequences, and no table."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return of_sequences(tags)
 
     def _calibrated(self, spans):
         if not spans:

@@ -12,7 +12,7 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
-from skcrf_sdca._utils.sequence_tags import of_sequences
+from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Labels, RandomState, Sequences
 from skcrf_sdca._utils.version_stamps import VersionStamped
@@ -25,7 +25,12 @@ __all__ = ["SequenceBagging", "SequenceVoting"]
 
 
 class _MeanOfMarginals(
-    VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta
+    VersionStamped,
+    HasDocLink,
+    TakesLabels,
+    MetaEstimatorMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
 ):
     """Base: predicts with the mean of the marginals of `estimators_`.
 
@@ -119,8 +124,7 @@ class _MeanOfMarginals(
         """Return the tags: a classifier of sequences."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags()
-        tags.target_tags.required = True
-        return of_sequences(tags)
+        return tags
 
 
 class SequenceVoting(_MeanOfMarginals):

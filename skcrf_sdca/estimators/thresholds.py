@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
-from skcrf_sdca._utils.sequence_tags import of_sequences
+from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
 from skcrf_sdca._utils.version_stamps import VersionStamped
@@ -51,7 +51,9 @@ class ThresholdCurve(NamedTuple):
     score: NDArray[np.float64]
 
 
-class TunedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
+class TunedSpans(
+    VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEstimator
+):
     """Spans of a fitted CRF that are more probable than a tuned threshold.
 
     `sklearn.model_selection.TunedThresholdClassifierCV` for the spans of sequences. The
@@ -204,12 +206,6 @@ class TunedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
         spans, lengths = self._spans(X)
         labels = spans_to_labels(spans, lengths, self.scheme)
         return np.fromiter(labels, dtype=object, count=len(labels))
-
-    def __sklearn_tags__(self):
-        """Return the tags: sequences, and no table."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return of_sequences(tags)
 
     def _spans(self, X):
         """Return the spans of each sequence, and the lengths."""
