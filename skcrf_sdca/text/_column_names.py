@@ -47,6 +47,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         *("end", "stop", "endoffset", "endchar", "endidx", "to"),
         "characteroffsetend",
     ),
+    "surface": ("text", "value", "word", "mention", "surface"),
     "type": (
         *("label", "labels", "type", "entity", "entitytype", "tag", "category"),
         "displayname",

@@ -4,6 +4,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from skcrf_sdca._utils.messages import alternatives
@@ -13,13 +14,15 @@ from ._attributes import read_attributes, read_scaled
 from ._conll import read_columns
 from ._conllu import read_treebank
 from ._conllu_plus import read_plus
-from ._files import Reading, is_path, is_source
+from ._files import Reading, is_path, is_source, numbered_lines
 from ._label_forms import unify_labels
-from ._marked_up import read_brackets, read_markup, read_slash
+from ._marked_up import read_brackets, read_markup, read_penn, read_slash
 from ._passages import Read
 from ._records import named, read_records
 from ._standoff import read_brat, read_pubtator
 from ._tables import has_names, read_table
+from ._webanno import read_webanno
+from ._xml_records import read_bioc, read_xmi
 
 
 class Format(NamedTuple):
@@ -40,7 +43,11 @@ FORMATS: Mapping[str, Format] = {
     "records": Format(read_records),
     "brat": Format(read_brat),
     "pubtator": Format(read_pubtator),
+    "bioc": Format(read_bioc),
+    "xmi": Format(read_xmi),
+    "webanno": Format(read_webanno),
     "slash": Format(read_slash),
+    "penn": Format(read_penn),
     "brackets": Format(read_brackets),
     "markdown": Format(
         read_brackets, {"brackets": "[Anna Meier](PER)", "tokens": None}
@@ -54,7 +61,9 @@ FORMATS: Mapping[str, Format] = {
 _ALIASES = {
     "columns": "conll conll2000 conll2002 conll2003 crf++ wapiti wnut stanford iob bio",
     "table": "csv tsv frame kaggle",
-    "json": "jsonl doccano prodigy label-studio spacy",
+    "json": "jsonl doccano prodigy label-studio spacy gliner vertex",
+    "webanno": "inception",
+    "xmi": "uima",
     "records": "huggingface",
     "slash": "brown",
     "markdown": "rasa",
@@ -64,10 +73,16 @@ _ALIASES = {
 ALIASES = {name: own for own, names in _ALIASES.items() for name in names.split()}
 # The formats of files by the ends of their names; others have columns.
 _SUFFIXES = {
-    **{f".{name}": name for name in ("conllu", "conllup", "xml", "pubtator")},
+    **{f".{name}": name for name in ("conllu", "conllup", "xml", "pubtator", "xmi")},
     **{".jsonl": "json", ".json": "json", ".csv": "table", ".ann": "brat"},
-    **{".ndjson": "json", ".sgml": "xml", ".sgm": "xml"},
+    **{".ndjson": "json", ".sgml": "xml", ".sgm": "xml", ".pos": "penn"},
 }
+# Other formats of files with the same end, by what their first lines begin with.
+_BEGINNINGS = {
+    ".xml": {"<collection": "bioc", "<!DOCTYPE collection": "bioc", "<xmi:": "xmi"},
+    ".tsv": {"#FORMAT=WebAnno": "webanno"},
+}
+_N_FIRST_LINES = 3
 _COMPRESSED = re.compile(r"\.(gz|bz2|xz)$")
 
 
@@ -159,12 +174,17 @@ def read_corpus(
                                                                      delimiter
     json           JSON, on one line each or all in one, with tokens tokens, scheme,
                    and labels, or a text and spans: doccano,         label, columns
-                   Prodigy, Label Studio, spaCy
+                   Prodigy, Label Studio, spaCy, GLiNER, BioC
     records        the same in memory: rows of Hugging Face,         the same
                    documents of spaCy, pairs (text, spans)
     brat           texts, each with a file ``.ann``                  tokens, scheme
     pubtator       titles, abstracts and annotations                 tokens, scheme
+    bioc           BioC in XML                                       tokens, scheme
+    xmi            a text of UIMA in XMI                             types, tokens,
+                                                                     scheme
+    webanno        tables of WebAnno and INCEpTION, version 3        label, scheme
     slash          "the/DT dog/NN", a sentence a line                separator
+    penn           "[ the/DT dog/NN ]" of the Penn Treebank
     brackets       "[PER Anna Meier ] lives", a sentence a line      tokens, scheme
     markdown       "[Anna Meier](PER) lives", as Rasa has it         tokens, scheme
     xml            "<PER>Anna Meier</PER> lives", or MUC's           types, tokens,
@@ -186,7 +206,9 @@ def read_corpus(
     * scheme: the tagging scheme in which spans are written, by default "BIO".
     * separator: what separates a word from its label, by default "/".
     * types: the names of the elements that are spans; by default of all that hold no
-      other elements.
+      other elements, and in "xmi" of NamedEntity.
+    * Where a file says the texts of its spans, their bounds may count UTF-16 units, as
+      Label Studio and other programs in JavaScript do, or bytes of UTF-8.
 
     Examples
     --------
@@ -254,6 +276,20 @@ def guessed_format(source: Any) -> str:
         return "brat"
     _, suffix = os.path.splitext(_COMPRESSED.sub("", path))
     suffix = suffix.lower()
-    if suffix == ".tsv" and is_path(source) and has_names(source):
-        return "table"
+    if is_path(source):
+        first = _first_lines(source) if suffix in _BEGINNINGS else []
+        for beginning, name in _BEGINNINGS.get(suffix, {}).items():
+            if any(line.startswith(beginning) for line in first):
+                return name
+        if suffix == ".tsv" and has_names(source):
+            return "table"
     return _SUFFIXES.get(suffix, "columns")
+
+
+def _first_lines(path):
+    try:
+        lines = islice(numbered_lines(path, "latin-1"), _N_FIRST_LINES)
+        # A declaration of XML may stand on the same line.
+        return [re.sub(r"^.*?\?>", "", line).lstrip() for _, line in lines]
+    except OSError:
+        return []

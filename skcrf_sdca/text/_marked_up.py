@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from skcrf_sdca._utils.typing import SpanScheme
 
-from ._files import BLANKS, Reading, numbered_lines, place, whole_text
+from ._files import BLANKS, Reading, blocks, numbered_lines, place, whole_text
 from ._passages import Document, Passages, Read, TextSource
 
 # In words of treebanks a backslash stands before a slash.
 _ESCAPED_SLASH = "\\/"
+# Between the sentences of the Penn Treebank.
+_RULE = re.compile(r"\s*=+\s*")
 # Spans in brackets, by the names of their forms.
 _BRACKETS = {
     "[PER Anna Meier]": r"\[(?P<type>[^\s\[\]]+)\s+(?P<text>[^\[\]]*?)\s*\]",
@@ -32,21 +34,56 @@ def read_slash(
 ) -> Iterator[Read]:
     """Yield a sequence for each line of tokens such as "dog/NN"."""
     lines = numbered_lines(file, reading.encoding)
-    for k, (number, line) in enumerate(
-        (number, line) for number, line in lines if line.strip(BLANKS)
-    ):
+    sentences = ([line] for line in lines if line[1].strip(BLANKS))
+    yield from _of_slashes(file, sentences, reading.labelled, separator)
+
+
+def read_penn(file: object, reading: Reading) -> Iterator[Read]:
+    """Yield the sentences of the Penn Treebank's files of tags, "[ The/DT dog/NN ]".
+
+    Blank lines, lines of "=" and a tag "." at the end of a line end a sentence.
+    """
+    lines = list(_without_rules(numbered_lines(file, reading.encoding)))
+    # Words have their tags in such files, also where these are not wanted.
+    sentences = _penn_sentences(lines)
+    for tokens, labels, source in _of_slashes(file, sentences, True, "/"):
+        yield Read(tokens, labels if reading.labelled else None, source)
+
+
+def _without_rules(lines):
+    for number, line in lines:
+        words = (word for word in line.split() if word not in {"[", "]"})
+        yield number, "" if _RULE.fullmatch(line) else " ".join(words)
+
+
+def _penn_sentences(lines):
+    """Yield the lines of each sentence."""
+    for block in blocks(lines):
+        sentence = []
+        for number, line in block:
+            sentence.append((number, line))
+            if line.endswith("/."):
+                yield sentence
+                sentence = []
+        if sentence:
+            yield sentence
+
+
+def _of_slashes(file, sentences, labelled, separator):
+    """Yield the sequences of sentences, whose numbered lines have slash tags."""
+    for k, lines in enumerate(sentences):
         tokens, labels = [], []
-        for text in line.split():
+        for number, text in ((n, text) for n, line in lines for text in line.split()):
             word, found, label = text.rpartition(separator)
-            if reading.labelled and not (found and word and label):
+            if labelled and not (found and word and label):
                 raise ValueError(
                     f"{place(file, number)}: {text!r:.40} is no word with its label "
                     f"after separator={separator!r}."
                 )
-            word = word if reading.labelled else text
+            word = word if labelled else text
             tokens.append({"word": word.replace(_ESCAPED_SLASH, "/")})
             labels.append(label)
-        yield Read(tokens, labels if reading.labelled else None, TextSource(k))
+        yield Read(tokens, labels if labelled else None, TextSource(k))
 
 
 def read_brackets(

@@ -20,6 +20,7 @@ from ._conll import default_columns
 from ._files import BLANKS, Reading, is_source, numbered_lines, place
 from ._offsets import Offsets, char_spans, token_offsets
 from ._passages import Document, Passages, Read, TextSource
+from ._units import by_characters
 
 # Hugging Face data sets have this number at tokens without a label.
 _NO_LABEL = -100
@@ -222,6 +223,48 @@ def _of_mentions(record, inner):
     return [_with_spans(record, spans)]
 
 
+def _of_passages(record, inner):
+    """Return the passages of BioC, or their sentences, whose offsets go on."""
+    parts = chain.from_iterable(own.get("sentences") or [own] for own in inner)
+    return [
+        {
+            "text": part.get("text") or "",
+            "spans": [
+                {
+                    "start": place["offset"] - part["offset"],
+                    "end": place["offset"] - part["offset"] + place["length"],
+                    "label": note["infons"]["type"],
+                    "text": note.get("text") if len(note["locations"]) == 1 else None,
+                }
+                for note in part.get("annotations", ())
+                for place in note["locations"]
+            ],
+        }
+        for part in parts
+    ]
+
+
+def _of_snippet(record, inner):
+    """Return a record of Vertex AI, of its first form, in which a text is nested."""
+    spans = [
+        {
+            "start": int(
+                note["text_extraction"]["text_segment"].get("start_offset", 0)
+            ),
+            "end": int(note["text_extraction"]["text_segment"]["end_offset"]),
+            "label": note["display_name"],
+        }
+        for note in record.get("annotations", ())
+    ]
+    return [{"text": inner["content"], "spans": spans}]
+
+
+def _of_token_spans(record, inner):
+    """Return a record of GLiNER, whose spans count tokens and include the last."""
+    spans = [(begin, end + 1, name) for begin, end, name in record.get("ner", ())]
+    return [{"tokens": inner, "spans": spans}]
+
+
 def _with_spans(record, spans):
     """Return a record with spans in place of its annotations."""
     others = {key: own for key, own in record.items() if key not in _NESTED}
@@ -231,6 +274,10 @@ def _with_spans(record, spans):
 # Keys under which records are nested, and how they are taken out. Each function returns
 # records, or None if what is under the key is no record.
 _NESTED = {
+    "documents": _of_list,
+    "passages": _of_passages,
+    "text_snippet": _of_snippet,
+    "tokenized_text": _of_token_spans,
     "data": _of_data,
     "annotations": _of_annotations,
     "completions": _of_annotations,
@@ -358,6 +405,7 @@ def _document(record, words, reading, k):
         if found is None and "answer" not in record:
             raise ValueError(_missing(record))
         spans = [_span(span) for span in found or ()]
+        spans = by_characters(text or "", spans, list(map(_said, found or ())))
     if words is None:
         if text is None:
             raise ValueError(_missing(record))
@@ -380,6 +428,12 @@ def _missing(record):
         f"{', '.join(map(str, record))}; label= names the field of the labels, and "
         "labelled=False reads none"
     )
+
+
+def _said(span):
+    """Return what a program says that the text of a span is, or None."""
+    is_mapping = isinstance(span, Mapping)
+    return _field(span, "surface", _is_text) if is_mapping else None
 
 
 def _span(span):

@@ -426,6 +426,86 @@ KINDS |= {
         {},
     ),
 }
+NOTES = [
+    {
+        "infons": {"type": t},
+        "text": TEXT[b:e],
+        "locations": [{"offset": b, "length": e - b}],
+    }
+    for b, e, t in SPANS
+]
+PASSAGES = [
+    {"offset": 0, "infons": {}, "text": TEXT, "annotations": NOTES},
+    {"offset": 27, "infons": {}, "text": "Yes!", "annotations": []},
+]
+BIOC_XML = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n'
+    "<collection><source>x</source><document><id>1</id><passage><offset>0</offset>"
+    f"<text>{TEXT}</text>"
+    + "".join(
+        f'<annotation id="{b}"><infon key="type">{t}</infon><location offset="{b}" '
+        f'length="{e - b}"/><text>{TEXT[b:e]}</text></annotation>'
+        for b, e, t in SPANS
+    )
+    + "</passage><passage><offset>27</offset><sentence><offset>27</offset>"
+    "<text>Yes!</text></sentence></passage></document></collection>"
+)
+XMI = (
+    '<?xml version="1.0" encoding="UTF-8"?><xmi:XMI xmlns:xmi="http://www.omg.org/XMI" '
+    'xmlns:cas="http:///uima/cas.ecore" xmlns:ner="http:///ner.ecore">'
+    + "".join(
+        f'<ner:NamedEntity xmi:id="{b}" sofa="1" begin="{b}" end="{e}" value="{t}"/>'
+        for b, e, t in SPANS
+    )
+    + '<ner:Lemma xmi:id="8" sofa="1" begin="0" end="4" value="anna"/>'
+    f'<cas:Sofa xmi:id="1" sofaString="{TEXT}&#10;Yes!"/></xmi:XMI>'
+)
+WEBANNO = (
+    "#FORMAT=WebAnno TSV 3.2\n#T_SP=x.Lemma|lemma\n#T_SP=x.NamedEntity|identifier|value"
+    f"\n\n\n#Text={TEXT}\n1-1\t0-4\tAnna\tanna\t*[1]\tPER[1]\t\n"
+    "1-2\t5-10\tMeier\t_\t*[1]\tPER[1]\t\n1-3\t11-16\tlives\tlive\t_\t_\t\n"
+    "1-4\t17-19\tin\tin\t_\t_\t\n1-5\t20-25\tBasel\tB\\_\t*\tLOC\t\n"
+    "1-6\t25-26\t.\t.\t_\t_\t\n\n#Text=Yes!\n2-1\t27-30\tYes\t_\t_\t_\t\n"
+    "2-2\t30-31\t!\t_\t_\t_\t\n"
+)
+GLINER = [
+    {"tokenized_text": WORDS[0], "ner": [[0, 1, "PER"], [4, 4, "LOC"]]},
+    {"tokenized_text": WORDS[1], "ner": []},
+]
+VERTEX = [
+    {
+        "annotations": [
+            {
+                "text_extraction": {
+                    "text_segment": {"start_offset": b, "end_offset": e}
+                },
+                "display_name": t,
+            }
+            for b, e, t in SPANS
+        ],
+        "text_snippet": {"content": TEXT},
+    },
+    {"annotations": [], "text_snippet": {"content": "Yes!"}},
+]
+KINDS |= {
+    "GLiNER": ("train.json", json.dumps(GLINER), {}),
+    "GLiNER in memory": (None, GLINER, {}),
+    "Vertex AI, first form": ("vertex.jsonl", dumped(*VERTEX), {}),
+    "BioC JSON": (
+        "bioc.json",
+        json.dumps({"source": "", "documents": [{"id": "1", "passages": PASSAGES}]}),
+        {},
+    ),
+    "BioC XML": ("corpus.xml", BIOC_XML, {}),
+    "UIMA CAS": ("document.xmi", XMI, {}),
+    "WebAnno": ("document.tsv", WEBANNO, {}),
+    "Penn": (
+        "wsj_0001.pos",
+        "[ Anna/B-PER Meier/I-PER ]\nlives/O in/O \n[ Basel/B-LOC ]\n./O \n\n"
+        "======================================\n\n[ Yes/O ]\n!/O \n",
+        {},
+    ),
+}
 # Labels that are read as they are, and features in the place of words.
 AS_THEY_ARE = {
     "Stanford NER": [list(map(bare, own)) for own in LABELS],
@@ -725,3 +805,74 @@ def test_unknown_names_are_told_with_the_known_ones():
         TypeError, match=r"no option 'colums'; did you mean 'columns'\?"
     ):
         read_corpus(io.StringIO(""), "columns", colums=["word"])
+
+
+SMILE = "\U0001f642 Gr\u00fc\u00dfe, Anna!"
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"), [(9, 13), (10, 14), (14, 18)], ids=["characters", "16", "8"]
+)
+def test_offsets_may_count_other_units_if_the_text_is_said(tmp_path, begin, end):
+    """Characters, UTF-16 units of JavaScript, and bytes."""
+    value = {"start": begin, "end": end, "text": "Anna", "labels": ["PER"]}
+    task = {"data": {"text": SMILE}, "annotations": [{"result": [{"value": value}]}]}
+    assert read_corpus([task])[1][0][-2:] == ["B-PER", "O"]
+    (tmp_path / "a.txt").write_text(SMILE, encoding="utf-8")
+    (tmp_path / "a.ann").write_text(f"T1\tPER {begin} {end}\tAnna\n", encoding="utf-8")
+    assert read_corpus(tmp_path)[1][0][-2:] == ["B-PER", "O"]
+    text = f"1|t|{SMILE}\n1\t{begin}\t{end}\tAnna\tPER\n"
+    assert read_corpus(io.StringIO(text), "pubtator")[1][0][-2:] == ["B-PER", "O"]
+
+
+def test_offsets_are_characters_where_no_text_is_said():
+    assert read_corpus([(SMILE, [(9, 13, "PER")])])[1][0][-2:] == ["B-PER", "O"]
+
+
+def test_units_of_xmi_are_of_utf_16():
+    text = XMI.replace("Anna", "\U0001f642nna").replace('end="10"', 'end="11"')
+    text = text.replace('begin="20" end="25"', 'begin="21" end="26"')
+    _, y = read_corpus(io.StringIO(text), "xmi")
+    assert y[0][-2:] == ["B-LOC", "O"]
+
+
+def test_tokens_of_xmi_are_taken():
+    token = '<ner:Token begin="{}" end="{}"/>'
+    tokens = token.format(0, 10) + token.format(20, 25)
+    text = XMI.replace("<ner:Lemma", f"{tokens}<ner:Lemma")
+    X, y = read_corpus(io.StringIO(text), "xmi", scheme="BIOES")
+    assert [[token["word"] for token in own] for own in X] == [["Anna Meier", "Basel"]]
+    assert y == [["S-PER", "S-LOC"]]
+    _, y = read_corpus(io.StringIO(XMI), "uima", types=["Lemma"])
+    assert y[0][:2] == ["B-anna", "O"]
+
+
+def test_sentences_of_penn_end_at_the_tag_of_a_full_stop():
+    text = "[ a/DT ]\nb\\/c/NN ./.\n[ d/NN ]\n\ne/NN\n"
+    X, y = read_corpus(io.StringIO(text), "penn")
+    assert y == [["DT", "NN", "."], ["NN"], ["NN"]]
+    assert X[0][1] == {"word": "b/c"}
+
+
+def test_spans_of_webanno_may_be_stacked_and_touch():
+    rows = (
+        "1-1\t0-1\ta\tX[1]|Y[2]\n1-2\t2-3\tb\tY[2]\n1-3\t4-5\tc\tY[3]\n1-4\t6-7\td\tY\n"
+    )
+    text = f"#FORMAT=WebAnno TSV 3.3\n#T_SP=x|kind\n\n{rows}"
+    with pytest.warns(UserWarning, match="1 span left out, the first 'a'"):
+        _, y = read_corpus(io.StringIO(text), "inception")
+    assert y == [["B-Y", "I-Y", "B-Y", "B-Y"]]
+    with pytest.raises(ValueError, match=r"no layer has a feature 'kinds'; did you"):
+        read_corpus(io.StringIO(text), "webanno", label="kinds")
+
+
+def test_parts_of_a_span_with_a_line_break_between_are_one(tmp_path):
+    (tmp_path / "a.txt").write_text("in New\nYork", encoding="utf-8")
+    (tmp_path / "a.ann").write_text("T1\tLOC 3 6;7 11\tNew York\n", encoding="utf-8")
+    assert read_corpus(tmp_path)[1] == [["O", "B-LOC", "I-LOC"]]
+
+
+@pytest.mark.parametrize("format", ["bioc", "xmi"])
+def test_wrong_xml_is_named_with_the_line(format):
+    with pytest.raises(ValueError, match="file, line 2: no XML, mismatched tag"):
+        read_corpus(io.StringIO("<a>\n</b>"), format)
