@@ -33,6 +33,7 @@ OPTIONS_OF = {
     "_elimination": ["-O3", "-g0"],
     "_features": ["-O3", "-g0"],
     "_line_search": ["-O3", "-g0"],
+    "_made_rows": ["-O3", "-g0"],
     "_metric": ["-O3", "-g0"],
     "_observed": ["-O3", "-g0"],
     "_segment_chain": ["-O3", "-g0"],

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.words import in_words, words
+from skcrf_sdca.data.input_formats import ARRAYS, check_has_items
 from skcrf_sdca.data.label_encoding import (
     encode_known_labels,
     encode_labels_beside,
@@ -54,20 +55,50 @@ def read_dependencies(X, y, known, *, labelled, kind):
     rows, allowed = split_arcs(X)
 
     def encode(input_format, y, data):
-        n_words = sizes_of(data.lengths)
-        heads, relations = split_labels(y, n_words, labelled=labelled)
-        check_trees(heads, allowed, data.offsets, kind)
-        with in_words(item="word", position="word"):
-            if known.classes is None:
-                classes, codes, _ = encode_training_labels(relations, n_words)
-            else:
-                classes, codes, _ = encode_labels_beside(
-                    known.classes, relations, n_words, None, known.argument
-                )
-        return classes, labels_of_arcs(heads, codes, data.offsets), None
+        return _encoded(y, data, known, allowed, labelled=labelled, kind=kind)
 
     own = read_sequences(rows, y, known._replace(check=_check_arcs, encode=encode))
     return ArcData(**(vars(own) | {"X": X}), constraints=allowed)
+
+
+@named_as_arcs
+def read_made_dependencies(arcs, X, y, known, *, labelled, kind):
+    """Return the ArcData of a fit whose rows are made of tokens.
+
+    Parameters
+    ----------
+    arcs : callable
+        ``arcs(X)`` returns the TokenArcs of sentences of tokens.
+    X, y, known, labelled, kind
+        As for `read_dependencies`.
+    """
+    X = list(X) if isinstance(X, Iterator) else X
+    data = arcs(X)
+    check_has_items(len(data), data.n_positions)
+    y = list(y) if isinstance(y, Iterator) else y
+    encoded = _encoded(y, data, known, None, labelled=labelled, kind=kind)
+    classes, labels, rows = encoded
+    attributes = {
+        "_input_format": ARRAYS.name,
+        "classes_": classes,
+        "n_features_in_": data.n_features,
+    }
+    return ArcData(X, y, data, labels, rows, ARRAYS, attributes, constraints=None)
+
+
+def _encoded(y, data, known, allowed, *, labelled, kind):
+    """Return the relations, the labels of all arcs, and None for rows of labels."""
+    n_words = sizes_of(data.lengths)
+    heads, relations = split_labels(y, n_words, labelled=labelled)
+    check_trees(heads, allowed, data.offsets, kind)
+    with in_words(item="word", position="word"):
+        if known.classes is None:
+            classes, codes, _ = encode_training_labels(relations, n_words)
+        else:
+            classes, codes, _ = encode_labels_beside(
+                known.classes, relations, n_words, None, known.argument
+            )
+    return classes, labels_of_arcs(heads, codes, data.offsets), None
 
 
 def read_known_trees(y, data, allowed, classes, *, labelled, kind):

@@ -11,7 +11,9 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.extmath import row_norms
 
+from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._utils.typing import FilePath, HasShape
 from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.data import packed_file
@@ -28,6 +30,11 @@ from skcrf_sdca.data.rows import (
     offsets_of_lengths,
     sequence_rows,
 )
+
+# Values of X that are copied at a time: X may be a mapped file.
+VALUES_OF_BLOCK = 2**16
+# Values of X count as at most so much where their squares are taken.
+LARGEST_VALUE = 1e100
 
 
 class PackedSequences:
@@ -372,6 +379,47 @@ class PackedSequences:
     def feature_names(self) -> FeatureNames | None:
         """Names of the features, None if they have none."""
         return self._feature_names
+
+    # Whether `X` is stored; rows of arcs may be made when needed.
+    stores_rows = True
+
+    def feature_rows(self) -> FeatureRows:
+        """Return the rows as the kernels take them."""
+        return FeatureRows(self.X)
+
+    def row_norms(self) -> NDArray[np.float64]:
+        """Return the norms of all rows."""
+        norms = np.empty(self.n_positions)
+        for begin, rows in self._blocks():
+            norms[begin : begin + rows.shape[0]] = row_norms(rows)
+        return norms
+
+    def feature_sizes(
+        self, weight: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return weighted sums of the squares of features, and of where they are not 0.
+
+        ``weight`` is that of each sequence. Values count as at most `LARGEST_VALUE`.
+        """
+        squares, counts = np.zeros((2, self.n_features))
+        weight = np.repeat(weight, self.lengths)
+        for begin, block in self._blocks():
+            rows, own = abs(block), weight[begin : begin + block.shape[0]]
+            values = rows.data if self.is_sparse else rows
+            # Larger squares would overflow.
+            np.minimum(values, LARGEST_VALUE, out=values)
+            values *= values
+            squares += own @ rows
+            np.sign(values, out=values)
+            counts += own @ rows
+        return squares, counts
+
+    def _blocks(self) -> Iterator[tuple[int, Any]]:
+        """Yield the first row, and the rows in float64, of parts: X may be mapped."""
+        X, n = self.X, self.n_positions
+        n_rows = max(VALUES_OF_BLOCK * n // max(X.size, 1), 1)
+        for begin in range(0, n, n_rows):
+            yield begin, X[begin : begin + n_rows].astype(np.float64, copy=False)
 
     @property
     def shape(self) -> tuple[int]:

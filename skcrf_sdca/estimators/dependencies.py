@@ -6,16 +6,18 @@ are in dependency_answers.py.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skcrf_sdca.data.dependencies import read_dependencies
+from skcrf_sdca.data.dependencies import read_dependencies, read_made_dependencies
 from skcrf_sdca.estimators.base import BaseFit, fits
 from skcrf_sdca.estimators.parameters import DependencyOptions, parameters
 from skcrf_sdca.estimators.solver_choice import SolverByName
 from skcrf_sdca.model.dependency_answers import DependencyAnswers
+from skcrf_sdca.text._arc_features import TokenArcs
 
 
 @parameters
@@ -89,7 +91,6 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
     """
 
     # What other estimators have as parameters.
-    features: ClassVar[str] = "all"
     min_count: ClassVar[None] = None
     cost: ClassVar[None] = None
     class_weight: ClassVar[None] = None
@@ -119,6 +120,8 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
             of a word as its own head are not used.
             A tuple (arcs, allowed) says which arcs may be in a tree, by bools of shape
             (n + 1, n).
+            With `features` a sentence is a list of tokens, which are str, tuples or
+            dicts, as `skcrf_sdca.text.ArcFeatures` reads them.
         y : list of n heads
             The head of each word, integers as in CoNLL-U: **words are counted from 1,
             and 0 is the root.** With ``labelled=True`` pairs (heads, relations), and
@@ -168,7 +171,15 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
 
     def _read(self, X, y, known, lengths=None):
         """Return the ArcData of X and y."""
-        return read_dependencies(X, y, known, labelled=self.labelled, kind=self._kind)
+        options = {"labelled": self.labelled, "kind": self._kind}
+        if self.features is None:
+            return read_dependencies(X, y, known, **options)
+        arcs = partial(TokenArcs, self.features)
+        return read_made_dependencies(arcs, X, y, known, **options)
+
+    def _counts_pairs(self, training=None):
+        """Return False: all relations have weights for all features."""
+        return False
 
     def _structure_options(self, training):
         return self._structure, {"kind": self._kind}

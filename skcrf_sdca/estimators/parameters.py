@@ -781,6 +781,20 @@ class RelationOptions:
 
 
 @parameters
+class ArcOptions:
+    """What the features of arcs are made of."""
+
+    features: ArcFeatures | None = parameter(ArcFeatures, None, default=None)
+    """ArcFeatures
+
+    The templates and columns that features of arcs are made of, and how many there are.
+    They are made of the tokens at each visit anew and not stored, so that a whole
+    treebank can be learned. With None `OnlineDependencyCRF` takes ``ArcFeatures()``,
+    and `DependencyCRF` an X that has the features of arcs.
+    """
+
+
+@parameters
 class TreeKindOptions:
     """Which dependency trees there are."""
 
@@ -820,6 +834,7 @@ class DependencyOptions(
     EpochOptions,
     AccelerationOptions,
     TreeSolverOptions,
+    ArcOptions,
     TreeKindOptions,
     RelationOptions,
     PenaltyOptions,
@@ -997,12 +1012,6 @@ class OnlineTreeOptions:
 
     Aggressiveness: the longest step, or with "perceptron" each step.
     """
-    features: ArcFeatures | None = parameter(ArcFeatures, None, default=None)
-    """ArcFeatures
-
-    The templates and columns that features of arcs are made of, and how many there are;
-    None is ``ArcFeatures()``.
-    """
     loss: Literal["hinge", "perceptron", "log_loss"] = "hinge"
     """{"hinge", "perceptron", "log_loss"}
 
@@ -1020,6 +1029,7 @@ class OnlineDependencyOptions(
     RunOptions,
     PassOptions,
     VisitOptions,
+    ArcOptions,
     TreeKindOptions,
     OnlineTreeOptions,
 ):

@@ -269,6 +269,8 @@ def advice_on_convergence(solver):
     problem = solver.problem
     if isinstance(solver, QuasiNewton) or not isinstance(problem, Problem):
         return ""
+    if not problem.data.stores_rows:
+        return ""
     X = problem.data.X
     if sp.issparse(X):
         sizes = np.abs(X.data)

@@ -32,6 +32,7 @@ from skcrf_sdca.model.validation import checked_weight, packed_for
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores
 from skcrf_sdca.structures.form import dense_coef
+from skcrf_sdca.text._arc_features import TokenArcs
 
 
 class PackedArcs(NamedTuple):
@@ -196,11 +197,26 @@ class DependencyAnswers(TreeAnswers, Inspection):
         if isinstance(X, PackedArcs):
             # Held-out data.
             return X
+        if self.features is not None:
+            return PackedArcs(self._made_arcs(X), self._tree_format(), None)
         rows, allowed = split_arcs(X)
         data, *_ = packed_for(self, rows, None)
         if allowed is not None:
             self._check_has_trees(allowed, data.offsets)
-        return PackedArcs(data, TreeFormat(labelled=self.labelled), allowed)
+        return PackedArcs(data, self._tree_format(), allowed)
+
+    def _tree_format(self):
+        return TreeFormat(labelled=self.labelled)
+
+    def _made_arcs(self, X):
+        """Return the TokenArcs of sentences; ValueError for another n_features."""
+        arcs = TokenArcs(self.features, X)
+        if arcs.n_features != self.n_features_in_:
+            raise ValueError(
+                f"features has n_features={arcs.n_features}, but the model has "
+                f"{self.n_features_in_}: set it as in `fit`."
+            )
+        return arcs
 
     def _check_has_trees(self, allowed, offsets):
         """Raise ValueError, with the sentence, if the allowed arcs have no tree."""
@@ -217,9 +233,10 @@ class DependencyAnswers(TreeAnswers, Inspection):
     def _scores_of(self, packed):
         parameters = ArcParameters(0, len(self.classes_))
         parameters, X = parameters.for_rows(fitted_weights(self), packed.data.X)
+        rows = FeatureRows(X) if packed.data.stores_rows else packed.data.feature_rows()
         return partial(
             parameters.scores,
-            FeatureRows(X),
+            rows,
             packed.data.offsets,
             allowed=packed.allowed,
             kind=self._kind,

@@ -22,10 +22,6 @@ from skcrf_sdca.structures.scores import LARGEST_SCORE
 FULL, EASIER = 0.5, 0.001
 # Positions that are read to estimate the size of features.
 SAMPLE = 4096
-# Values of X that are copied at a time: X may be a mapped file.
-VALUES_OF_BLOCK = 2**16
-# Values of X count as at most so much where their squares are taken.
-LARGEST_VALUE = 1e100
 
 
 def largest(*arrays):
@@ -195,19 +191,7 @@ class Problem(Objective):
 
         The latter is sum_i c_i times the number of such positions of sequence i.
         """
-        X, squares = self.data.X, np.zeros(self.data.X.shape[1])
-        counts = np.zeros_like(squares)
-        weight = np.repeat(self.weight, self.data.lengths)
-        n_rows = max(VALUES_OF_BLOCK * len(weight) // max(X.size, 1), 1)
-        for begin in range(0, len(weight), n_rows):
-            rows = abs(X[begin : begin + n_rows].astype(np.float64))
-            values = rows.data if self.data.is_sparse else rows
-            # Larger squares would overflow.
-            np.minimum(values, LARGEST_VALUE, out=values)
-            values *= values
-            squares += weight[begin : begin + n_rows] @ rows
-            np.sign(values, out=values)
-            counts += weight[begin : begin + n_rows] @ rows
+        squares, counts = self.data.feature_sizes(self.weight)
         return np.divide(
             squares, counts, out=np.ones_like(squares), where=squares > 0.0
         ), counts
@@ -275,12 +259,7 @@ class Problem(Objective):
     @cached_property
     def _feature_norms(self):
         """||x_t|| of all positions."""
-        X, norms = self.data.X, np.empty(self.data.n_positions)
-        n_rows = max(VALUES_OF_BLOCK * len(norms) // max(X.size, 1), 1)
-        for begin in range(0, len(norms), n_rows):
-            rows = X[begin : begin + n_rows].astype(np.float64, copy=False)
-            norms[begin : begin + n_rows] = row_norms(rows)
-        return norms
+        return self.data.row_norms()
 
     @cached_property
     def mean_feature_norm(self):

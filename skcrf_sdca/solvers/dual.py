@@ -69,8 +69,10 @@ class DualSolver(EpochSolver):
         problem = self.problem
         new_sampler = partial(SAMPLING_SCHEMES[sampling].make, problem, mix)
         count = n_workers(problem.n_jobs, problem.n_sequences)
-        # sigma_prime is a factor of a squared norm.
-        if count > 1 and self.moved is self.model:
+        # sigma_prime is a factor of a squared norm, and local weights have the features
+        # of stored rows.
+        can_share = self.moved is self.model and problem.data.stores_rows
+        if count > 1 and can_share:
             self.kernel = make_parallel_visitor(
                 problem, self.model, count, new_sampler, self.new_visitor
             )

@@ -12,7 +12,6 @@ certificates are of w.
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from skcrf_sdca._kernels.visits._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels.visits._sag import SAGKernel
@@ -122,7 +121,7 @@ class SAG(EpochSolver):
     def _whitening(self):
         """Return the preconditioner of the steps, or None."""
         problem = self.problem
-        plain = sp.issparse(problem.data.X) or "identity" not in problem.penalty.offers
+        plain = problem.data.is_sparse or "identity" not in problem.penalty.offers
         if plain or problem.relative_size < LARGE:
             return None
         return problem.whitening()

@@ -10,7 +10,6 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
 
 from skcrf_sdca._kernels.visits._samplers import MaxTree, Sampler, SumTree
 
@@ -35,22 +34,8 @@ def first_gap(problem):
 
 
 def squared_radii(problem):
-    """Return R_i >= max over y of ||F(x_i, y_i) - F(x_i, y)||^2, an array (n,).
-
-    Two paths of one label each, which disagree everywhere, give the bound
-    [LePriol18, App. C]: R_i = 2 (||sum_t |x_t|||^2 + T^2 + 2 + (T - 1)^2), the last two
-    terms for models of sequences only. It is attained where no feature is negative.
-    """
-    data = problem.data
-    n, lengths = problem.n_sequences, data.lengths.astype(np.float64)
-    positions = np.ones(data.n_positions), np.arange(data.n_positions), data.offsets
-    sums = csr_array(positions, shape=(n, data.n_positions)) @ abs(data.X)
-    # Cut where a square would overflow: the order of magnitude is all that counts.
-    values = sums.data if issparse(sums) else sums
-    np.minimum(values, 1e100, out=values)
-    squares = sums.power(2) if issparse(sums) else sums**2
-    radii = np.asarray(squares.sum(axis=1)).ravel() + lengths**2
-    return 2.0 * (radii + problem.structure.squared_radii_of_ties())
+    """Return R_i >= max over y of ||F(x_i, y_i) - F(x_i, y)||^2, an array (n,)."""
+    return problem.structure.squared_radii()
 
 
 def _ones(problem):

@@ -28,6 +28,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from skcrf_sdca.structures.form import VectorForm
@@ -145,6 +146,29 @@ class Structure(ABC):
     def is_table(self):
         """Whether every sequence is a row of a table: a position, and nothing else."""
         return not self.boundaries
+
+    def squared_radii(self):
+        """Return bounds of squared distances between labellings, by all features.
+
+        Two paths of one label each, which disagree everywhere, give the bound
+        [LePriol18, App. C]: R_i = 2 (||sum_t |x_t|||^2 + T^2 + 2 + (T - 1)^2), the last
+        two terms for models of sequences only. It is attained where no feature is
+        negative.
+
+        Returns
+        -------
+        radii : ndarray of shape (n,)
+        """
+        n, n_positions = len(self.data), self.data.n_positions
+        positions = np.ones(n_positions), np.arange(n_positions), self.offsets
+        sums = sp.csr_array(positions, shape=(n, n_positions)) @ abs(self.data.X)
+        # Cut where a square would overflow: the order of magnitude is all that counts.
+        values = sums.data if sp.issparse(sums) else sums
+        np.minimum(values, 1e100, out=values)
+        squares = sums.power(2) if sp.issparse(sums) else sums**2
+        radii = np.asarray(squares.sum(axis=1)).ravel()
+        radii += self.data.lengths.astype(np.float64) ** 2
+        return 2.0 * (radii + self.squared_radii_of_ties())
 
     def squared_radii_of_ties(self):
         """Return bounds of squared distances between labellings, by features of ties.

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from skcrf_sdca._kernels.features._features import DistinctFeatures, FeatureRows
+from skcrf_sdca._kernels.features._made_rows import DistinctMadeFeatures
 from skcrf_sdca._kernels.features._observed import (
     ObservedFeatures,
     ObservedRows,
@@ -26,7 +27,7 @@ class TokenRows:
 
     def _feature_rows(self):
         if self.pairs is None:
-            return FeatureRows(self.data.X)
+            return self.data.feature_rows()
         layout = self.pairs.layout
         return ObservedRows(sorted_by_width(self._sparse_rows(), layout), layout)
 
@@ -64,7 +65,7 @@ class TokenRows:
 
     def fixed_scores(self, weights):
         """Return the FixedScores of finite Weights, of all pairs."""
-        parameters, rows = self._parameters_of_all_pairs(), FeatureRows(self.data.X)
+        parameters, rows = self._parameters_of_all_pairs(), self.data.feature_rows()
         parameters.assign(weights)
         scores = self._scores_of_rows(parameters, rows, 0, len(self.data))
         return FixedScores(scores.local, scores.tied)
@@ -98,6 +99,8 @@ class TokenRows:
 
     def distinct_features(self):
         """Return the distinct features of each sequence, as visits need them."""
+        if not self.data.stores_rows:
+            return DistinctMadeFeatures(self.rows, self.offsets)
         make = DistinctFeatures if self.pairs is None else ObservedFeatures
         return make(self.rows, self.offsets)
 

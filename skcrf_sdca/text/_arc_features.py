@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skcrf_sdca._kernels.features._arc_rows import ArcRows
+from skcrf_sdca._kernels.features._made_rows import MadeRows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
@@ -109,9 +110,10 @@ class ArcFeatures(StatelessTransformer):
 
     Notes
     -----
-    All rows are stored: with the default templates about 0.5 kB for each of the n (n +
-    1) arcs of a sentence, 10 GB for a treebank of 200,000 words. Learn from a part of
-    it, or by :class:`~skcrf_sdca.OnlineDependencyCRF`, which stores none.
+    `transform` stores all rows: with the default templates about 0.5 kB for each of the
+    n (n + 1) arcs of a sentence, 10 GB for a treebank of 200,000 words. The parameter
+    ``features`` of :class:`~skcrf_sdca.DependencyCRF` and
+    :class:`~skcrf_sdca.OnlineDependencyCRF` has the rows made at each visit.
 
     Examples
     --------
@@ -226,7 +228,8 @@ def _codes(values):
 class TokenArcs:
     """The arcs of sentences of tokens: the codes of these, and no rows.
 
-    It has what answers need of PackedSequences, whose positions are arcs.
+    It is in the place of PackedSequences whose positions are arcs, and makes rows when
+    they are needed.
 
     Parameters
     ----------
@@ -247,9 +250,40 @@ class TokenArcs:
         self.n_words = tokens.lengths
         self.lengths = self.n_words * (self.n_words + 1)
         self.offsets = np.append(0, np.cumsum(self.lengths))
+        self._known_sizes = None
+
+    stores_rows = False
+    is_sparse = True
+    feature_names = None
 
     def __len__(self):
         return len(self.lengths)
+
+    @property
+    def X(self):
+        """The rows of all arcs, an ArcMatrix."""
+        return ArcMatrix(self)
+
+    def check_source(self):
+        """Check nothing: codes are in memory."""
+
+    def feature_rows(self):
+        """Return the rows as the kernels take them."""
+        return MadeRows(self.X)
+
+    def row_norms(self):
+        """Return the norms of all rows."""
+        return self._sizes(np.ones(len(self)))[2]
+
+    def feature_sizes(self, weight):
+        """Return weighted sums of squares of features, and of where they are not 0."""
+        return self._sizes(weight)[:2]
+
+    def _sizes(self, weight):
+        """Return the `MadeRows.sizes`, which take the time of an epoch."""
+        if self._known_sizes is None or self._known_sizes[0] is not weight:
+            self._known_sizes = weight, self.feature_rows().sizes(weight)
+        return self._known_sizes[1]
 
     @property
     def n_positions(self):
@@ -262,6 +296,37 @@ class TokenArcs:
         ends = ends if end is None else ends[: end - begin + 1]
         codes = np.ascontiguousarray(self._codes[:, ends[0] : ends[-1]])
         return ArcRows(codes, ends - ends[0], self._templates, self.n_features)
+
+
+class ArcMatrix:
+    """The rows of all arcs of TokenArcs as a matrix, of which parts are made.
+
+    Parameters
+    ----------
+    arcs : TokenArcs
+    """
+
+    def __init__(self, arcs):
+        self._arcs = arcs
+        self.shape = arcs.n_positions, arcs.n_features
+        self.offsets = arcs.offsets
+
+    def arc_rows(self):
+        """Return the ArcRows of all sentences, which one thread alone may use."""
+        return self._arcs.rows()
+
+    def __getitem__(self, key):
+        """Return rows as a csr_array."""
+        positions = np.arange(self.shape[0])[key]
+        sentence = np.searchsorted(self.offsets, positions, side="right") - 1
+        rows = self.arc_rows()
+        parts = [sp.csr_array((0, self.shape[1]))]
+        for i in np.unique(sentence).tolist():
+            n_arcs = int(self.offsets[i + 1] - self.offsets[i])
+            own = positions[sentence == i] - self.offsets[i]
+            parts.append(_arcs(rows, i, n_arcs, self.shape[1])[own])
+        order = np.argsort(np.argsort(sentence, kind="stable"), kind="stable")
+        return sp.vstack(parts, format="csr")[order]
 
 
 def _layout(parts, names):

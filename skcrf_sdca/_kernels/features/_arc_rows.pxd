@@ -24,6 +24,12 @@ cdef struct Table:
     unsigned long long mask
 
 
+# Weights of one label: those of visits online, and of all others.
+ctypedef fused weight:
+    float
+    double
+
+
 cdef class ArcRows:
     cdef readonly Py_ssize_t longest            # words of a sentence
     cdef readonly Py_ssize_t most_columns       # of an arc
@@ -41,10 +47,11 @@ cdef class ArcRows:
     cdef unsigned long long[:, ::1] start       # the hash of the first parts, by node
     cdef int[:, :, :, ::1] own                  # columns of features of one node
     cdef int[:, ::1] value                      # the first token with the same code
-    # Of one head.
+    # Of one head; values are those of a column.
     cdef unsigned long long[::1] state          # hashes of a template, by word
-    cdef unsigned long long[:, ::1] found       # values after and before the head
-    cdef int[::1] n_found                       # of them, those before a word
+    cdef int[::1] head_of                       # the head of the values, -1 for none
+    cdef unsigned long long[:, :, ::1] found    # values after and before the head
+    cdef int[:, ::1] n_found                    # of them, those before a word
     cdef int[::1] seen
     cdef int turn
     cdef int n_side                             # values on one side of the head
@@ -56,9 +63,10 @@ cdef class ArcRows:
     cdef void set_values(self, Py_ssize_t column) noexcept nogil
     cdef Py_ssize_t row(self, Py_ssize_t h, Py_ssize_t m, int* out) noexcept nogil
     cdef void set_scores(self, const float* w, double* out) noexcept nogil
-    cdef void set_sums(self, const float* w) noexcept nogil
-    cdef void add_scores(
-        self, Py_ssize_t t, Py_ssize_t h, const float* w, double* out) noexcept nogil
+    cdef void add_scores(self, const weight* w, double* out) noexcept nogil
+    cdef void set_sums(self, const weight* w) noexcept nogil
+    cdef void add_template(
+        self, Py_ssize_t t, Py_ssize_t h, const weight* w, double* out) noexcept nogil
     cdef void set_states(
         self, Py_ssize_t t, Py_ssize_t h, Py_ssize_t first,
         Py_ssize_t last) noexcept nogil

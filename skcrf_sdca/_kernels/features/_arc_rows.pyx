@@ -15,9 +15,10 @@ depends on one node alone is hashed once for each node: the first parts of a tem
 and all of a template that has no others.
 """
 
-from libc.math cimport INFINITY
-
 cimport cython
+
+from libc.math cimport INFINITY
+from libc.string cimport memset
 
 import numpy as np
 
@@ -72,8 +73,9 @@ cdef class ArcRows:
         self.own = np.empty((n_templates, n_nodes, N_CONTEXTS, 2), dtype=np.intc)
         self.value = np.empty((n_columns, n_nodes), dtype=np.intc)
         self.state = np.empty(n_nodes, dtype=np.uint64)
-        self.found = np.empty((2, n_nodes), dtype=np.uint64)
-        self.n_found = np.empty(n_nodes, dtype=np.intc)
+        self.head_of = np.empty(n_columns, dtype=np.intc)
+        self.found = np.empty((n_columns, 2, n_nodes), dtype=np.uint64)
+        self.n_found = np.empty((n_columns, n_nodes), dtype=np.intc)
         self.seen = np.zeros(n_nodes, dtype=np.intc)
         self.sums = np.empty((2, n_nodes, N_CONTEXTS))
 
@@ -128,10 +130,19 @@ cdef class ArcRows:
                 begin += self.n * (self.n + 1)
         return found
 
+    cdef void set_scores(self, const float* w, double* out) noexcept nogil:
+        """Write the scores of all arcs of the sentence, -inf for no arcs."""
+        cdef Py_ssize_t m
+        memset(out, 0, self.n * (self.n + 1) * sizeof(double))
+        self.add_scores(w, out)
+        for m in range(self.n):
+            out[(m + 1) * self.n + m] = -INFINITY
+
     cdef void take(self, Py_ssize_t i) noexcept nogil:
         """Take sentence i: hash what depends on one node alone."""
         cdef Py_ssize_t k, m, t, first = self.offsets[i]
         self.n = self.offsets[i + 1] - first
+        self.head_of[:] = -1
         for k in range(self.codes.shape[0]):
             self.near[k, 0], self.near[k, 1] = BEGIN, ROOT
             for m in range(self.n):
@@ -199,29 +210,32 @@ cdef class ArcRows:
                 n += 2
                 continue
             self.set_between(own.between, h)
-            for i in range(self.n_found[m]):
-                state = mix(self.state[m], self.found[m < h, i])
+            for i in range(self.n_found[own.between, m]):
+                state = mix(self.state[m], self.found[own.between, m < h, i])
                 for k in range(2):
                     out[n + k] = column_of(state, self.kinds[k, c], self.table)
                 n += 2
         return n
 
-    cdef void set_scores(self, const float* w, double* out) noexcept nogil:
-        """Write the scores of all arcs of the sentence, -inf for no arcs."""
+    cdef void add_scores(self, const weight* w, double* out) noexcept nogil:
+        """Add the scores of all arcs of the sentence, nothing to what is no arc."""
         cdef Py_ssize_t h, m, t, c, n = self.n
+        cdef double kept = 0.0
         self.set_sums(w)
         for h in range(n + 1):
+            if h > 0:
+                kept = out[h - 1]
             for m in range(1, n + 1):
                 c = self.context[m - h + self.longest]
-                out[m - 1] = self.sums[0, h, c] + self.sums[1, m, c]
+                out[m - 1] += self.sums[0, h, c] + self.sums[1, m, c]
             for t in range(self.templates.shape[0]):
                 if not self.templates[t].alone:
-                    self.add_scores(t, h, w, out)
+                    self.add_template(t, h, w, out)
             if h > 0:
-                out[h - 1] = -INFINITY
+                out[h - 1] = kept
             out += n
 
-    cdef void set_sums(self, const float* w) noexcept nogil:
+    cdef void set_sums(self, const weight* w) noexcept nogil:
         """Sum up the weights of features of one node, as head and as word."""
         cdef Py_ssize_t t, node, c
         cdef bint at_word
@@ -236,8 +250,8 @@ cdef class ArcRows:
                         w[self.own[t, node, c, 0]] + w[self.own[t, node, c, 1]]
                     )
 
-    cdef void add_scores(
-        self, Py_ssize_t t, Py_ssize_t h, const float* w, double* out
+    cdef void add_template(
+        self, Py_ssize_t t, Py_ssize_t h, const weight* w, double* out
     ) noexcept nogil:
         """Add the weights of a template for the arcs from one head."""
         cdef Py_ssize_t i, m, between = self.templates[t].between
@@ -256,8 +270,8 @@ cdef class ArcRows:
             return
         self.set_between(between, h)
         for m in range(1, self.n + 1):
-            for i in range(self.n_found[m]):
-                state = mix(states[m], self.found[m < h, i])
+            for i in range(self.n_found[between, m]):
+                state = mix(states[m], self.found[between, m < h, i])
                 out[m - 1] += (
                     w[column_of(state, direction[m], table)]
                     + w[column_of(state, length[m], table)]
@@ -284,7 +298,10 @@ cdef class ArcRows:
     cdef void set_between(self, Py_ssize_t column, Py_ssize_t h) noexcept nogil:
         """Write the distinct values between a head and each word."""
         cdef Py_ssize_t m
-        self.n_found[h] = self.n_side = 0
+        if self.head_of[column] == h:
+            return
+        self.head_of[column] = <int> h
+        self.n_found[column, h] = self.n_side = 0
         self.turn += 1
         for m in range(h + 1, self.n + 1):
             self.pass_word(column, m, 0)
@@ -298,10 +315,10 @@ cdef class ArcRows:
     ) noexcept nogil:
         """Keep how many values are before a word, and its own value if it is new."""
         cdef int value = self.value[column, m]
-        self.n_found[m] = self.n_side
+        self.n_found[column, m] = self.n_side
         if self.seen[value] != self.turn:
             self.seen[value] = self.turn
-            self.found[side, self.n_side] = self.near[column, m + 1]
+            self.found[column, side, self.n_side] = self.near[column, m + 1]
             self.n_side += 1
 
 

@@ -14,3 +14,12 @@ cdef class ChangedSums(FeatureSums):
 
 
 cdef FeatureSums changed_sums(DistinctFeatures features, Weights weights)
+
+
+cdef inline bint has_change(const double* change, Py_ssize_t n) noexcept nogil:
+    """Return whether one of n numbers is not 0."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        if change[k] != 0.0:
+            return True
+    return False

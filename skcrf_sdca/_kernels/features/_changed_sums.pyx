@@ -122,17 +122,13 @@ cdef class ChangedSums(FeatureSums):
         )
 
 
-cdef bint has_change(const double* change, Py_ssize_t n) noexcept nogil:
-    """Return whether one of n numbers is not 0."""
-    cdef Py_ssize_t k
-    for k in range(n):
-        if change[k] != 0.0:
-            return True
-    return False
-
 
 cdef FeatureSums changed_sums(DistinctFeatures features, Weights weights):
-    """Return sums for changes that are 0 at most positions, for any features."""
-    if features.rows.is_sparse and weights.layout.first == NULL:
+    """Return sums for changes that are 0 at most positions, for any features.
+
+    Rows that are not stored are made for such positions alone, whatever the sums.
+    """
+    cdef bint has_entries = features.rows.is_sparse and features.rows.is_stored
+    if has_entries and weights.layout.first == NULL:
         return ChangedSums(features, weights)
     return new_sums(features, weights)

@@ -21,6 +21,7 @@ cdef class FeatureRows:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t n_features
     cdef readonly bint is_sparse
+    cdef readonly bint is_stored        # False for subclasses that make rows
     cdef readonly RowLayout layout
     cdef const double[::1] data
     cdef const int[::1] indices
@@ -32,6 +33,7 @@ cdef class FeatureRows:
     cdef readonly bint single
 
     cdef bint is_consistent(self) noexcept
+    cdef FeatureRows of_thread(self)
 
     cdef const void* dense_row(self, Py_ssize_t t) noexcept nogil
 
@@ -56,6 +58,7 @@ cdef class DistinctFeatures:
     cdef int[::1] n_rare                # (n,) likewise
 
     cdef int find(self, const long long[::1] offsets) except -1
+    cdef void take(self, Py_ssize_t i) noexcept nogil
 
     @cython.final
     cdef inline Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:

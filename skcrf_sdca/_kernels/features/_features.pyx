@@ -96,6 +96,7 @@ cdef class FeatureRows:
         self.layout = layout
         self.n_rows, self.n_features = X.shape
         self.is_sparse = not isinstance(X, np.ndarray)
+        self.is_stored = hasattr(X, "data")
         if not self.is_sparse:
             self.matrix, self.single = X, X.dtype == np.float32
             if X.size > 0 and self.single:
@@ -104,6 +105,8 @@ cdef class FeatureRows:
             elif X.size > 0:
                 doubles = X
                 self.dense = <const char*> &doubles[0, 0]
+            return
+        if not self.is_stored:
             return
         self.data, self.indices = X.data, X.indices
         self.indptr = X.indptr.astype(np.int64, copy=False)
@@ -128,6 +131,10 @@ cdef class FeatureRows:
         for j in range(len(self.indices)):
             right &= 0 <= self.indices[j] < self.n_features
         return right and self.indptr[n] <= length
+
+    cdef FeatureRows of_thread(self):
+        """Return the rows for one thread: these, as reading does not change them."""
+        return self
 
     cdef const void* dense_row(self, Py_ssize_t t) noexcept nogil:
         """Return the address of a dense row."""
@@ -194,6 +201,8 @@ cdef class DistinctFeatures:
         self.rows, self.offsets = rows, offsets
         self.n_frequent = np.zeros(len(offsets) - 1, dtype=np.int32)
         self.n_rare = np.zeros(len(offsets) - 1, dtype=np.int32)
+        if not rows.is_stored:
+            return
         if rows.is_sparse:
             self.find(offsets)
         else:
@@ -228,6 +237,9 @@ cdef class DistinctFeatures:
         if n_entries > 0:
             self.numbers = &self.local[0]
         return 0
+
+    cdef void take(self, Py_ssize_t i) noexcept nogil:
+        """Find the distinct features of sequence i, unless they are known."""
 
     def renumber(
         self,

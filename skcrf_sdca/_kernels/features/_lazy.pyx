@@ -54,6 +54,7 @@ cdef class LazyWeights:
 
     cdef void catch_up(self, Py_ssize_t i) noexcept nogil:
         """Bring the rows of the features of sequence i up to date."""
+        self.features.take(i)
         self.update(self.features.features(i), self.features.count(i))
 
     cdef void update(self, const int* rows, Py_ssize_t count) noexcept nogil:

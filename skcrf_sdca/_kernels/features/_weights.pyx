@@ -187,6 +187,7 @@ cdef class Weights:
         """Write the node scores of the sequences begin <= i < end."""
         cdef Py_ssize_t i
         self.check_shapes(rows, out)
+        rows = rows.of_thread()
         if out.shape[0] == 0:
             return
         with nogil:
@@ -216,6 +217,7 @@ cdef class Weights:
         cdef double[::1] total = np.empty(n)
         cdef const double* first
         self.check_shapes(rows, node)
+        rows = rows.of_thread()
         if node.shape[0] == 0:
             return
         with nogil:
@@ -290,7 +292,8 @@ cdef class SparseWeights(Weights):
         cdef Py_ssize_t t, j, count, n = self.n_labels
         cdef int[BATCH] columns
         cdef double[BATCH] entries
-        if not rows.is_sparse or self.layout.first != NULL:
+        cdef bint has_entries = rows.is_sparse and rows.is_stored
+        if not has_entries or self.layout.first != NULL:
             Weights.score_nodes(self, rows, first, length, scores)
             return
         self.set_scores(length, scores)

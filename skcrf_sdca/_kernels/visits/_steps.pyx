@@ -93,6 +93,7 @@ cdef class Steps:
 
     cdef void catch_up(self, Py_ssize_t i) noexcept nogil:
         """Bring the weights that sequence i reads up to date."""
+        self.features.take(i)
         if self.features.count(i) > 0:
             self.settle_rows(self.features.features(i), self.features.count(i))
         self.settle_row(self.weights.n_features)

@@ -3,6 +3,8 @@
 import numpy as np
 
 from skcrf_sdca._kernels.visits._tying import ArcTying
+from skcrf_sdca._utils.ragged import split_rows
+from skcrf_sdca.data.dependencies import words_of
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
 from skcrf_sdca.structures.structure import Structure
@@ -62,9 +64,19 @@ class DependencyTrees(TokenRows, Structure):
         """Return the VectorForm; dual variables are those of trees of one kind."""
         return super().vector_form()._replace(data=self.kind)
 
-    def squared_radii_of_ties(self):
-        """Return zeros: arcs alone have features."""
-        return np.zeros(len(self.data))
+    def squared_radii(self):
+        """Return bounds of squared distances between trees.
+
+        A word has one arc in each of two trees, so that with the intercept of the arc
+
+            ||F(x, y) - F(x, y')|| <= 2 sum over words m of max_h sqrt(||x_hm||^2 + 1).
+        """
+        norms = np.hypot(np.minimum(self.data.row_norms(), 1e50), 1.0)
+        sizes = [
+            own.reshape(-1, words_of(len(own)) or 1).max(axis=0, initial=0.0).sum()
+            for own in split_rows(norms, self.offsets)
+        ]
+        return 4.0 * np.array(sizes) ** 2
 
     def new_parameters(self, w=None):
         """Return ArcParameters with the flat vector `w`, by default of zeros."""

@@ -1,0 +1,258 @@
+"""Rows of arcs that are made at the visit, behind the interface of stored rows.
+
+The rows of all arcs of a treebank take gigabytes. Here the codes of its tokens are kept
+alone, and the columns of an arc are made when its scores are summed, or its change is
+added, see _arc_rows.pyx. An arc without a change is left out, so that a visit makes the
+columns of the arcs that it moves.
+
+Sequences are sentences, and positions arcs: ranges of positions begin and end with
+sentences. The buffers are those of one thread.
+"""
+
+from libc.string cimport memset
+
+from ..math._vecmath cimport ops
+from ._arc_rows cimport ArcRows
+from ._changed_sums cimport has_change
+from ._features cimport DistinctFeatures, FeatureRows
+
+import numpy as np
+
+
+cdef class MadeRows(FeatureRows):
+    """The rows of the arcs of sentences.
+
+    Parameters
+    ----------
+    X : ArcMatrix
+        It makes the ArcRows, and has the offsets of arcs.
+    """
+
+    # The base class takes X too.
+    def __init__(self, X):
+        self.source, self.offsets = X, X.offsets
+        self.arcs, self.taken = X.arc_rows(), -1
+        self.made = np.empty(max(self.arcs.most_columns, 1), dtype=np.intc)
+        self.ones = np.ones(len(self.made))
+
+    cdef FeatureRows of_thread(self):
+        """Return the same rows with buffers of their own."""
+        return MadeRows(self.source)
+
+    cdef void take(self, Py_ssize_t i) noexcept nogil:
+        """Take sentence i."""
+        if i != self.taken:
+            self.taken = i
+            self.arcs.take(i)
+
+    cdef Py_ssize_t make(self, Py_ssize_t a) noexcept nogil:
+        """Make the columns of an arc of the sentence; return their number.
+
+        A word as its own head has none.
+        """
+        cdef Py_ssize_t h = a // self.arcs.n, m = a % self.arcs.n + 1
+        return 0 if h == m else self.arcs.row(h, m, &self.made[0])
+
+    cdef void add_scores(
+        self,
+        Py_ssize_t begin, Py_ssize_t end,
+        const double* coef,                     # in, (d, K)
+        Py_ssize_t n_labels,
+        double* scores,                         # in, out, (end - begin, K)
+    ) noexcept nogil:
+        """Add scores[a] += sum_j x[a, j] coef[j]."""
+        cdef Py_ssize_t a, n, i = sentence_at(self.offsets, begin)
+        while begin < end:
+            self.take(i)
+            n = self.offsets[i + 1] - begin
+            if n_labels == 1 and n > 0:
+                self.arcs.add_scores(coef, scores)
+            elif n > 0:
+                for a in range(n):
+                    ops.gather(
+                        &self.ones[0], &self.made[0], self.make(a), coef,
+                        scores + a * n_labels, n_labels,
+                    )
+            scores += n * n_labels
+            begin += n
+            i += 1
+
+    cdef void add_features(
+        self,
+        Py_ssize_t begin, Py_ssize_t end,
+        double step,
+        const double* node,                     # in, (end - begin, K)
+        Py_ssize_t n_labels,
+        double* coef,                           # in, out, (d, K)
+    ) noexcept nogil:
+        """Add coef += step sum_a x_a^T node_a."""
+        cdef Py_ssize_t a, n, i = sentence_at(self.offsets, begin)
+        while begin < end:
+            self.take(i)
+            n = self.offsets[i + 1] - begin
+            for a in range(n):
+                if has_change(node + a * n_labels, n_labels):
+                    ops.scatter(
+                        step, &self.ones[0], &self.made[0], self.make(a),
+                        node + a * n_labels, coef, n_labels,
+                    )
+            node += n * n_labels
+            begin += n
+            i += 1
+
+    def sizes(self, const double[::1] weight):
+        """Return sums over rows of squares and of occurrences, and the norms of rows.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n,)
+            Of the sentences.
+
+        Returns
+        -------
+        squares, counts : ndarrays of shape (n_features,)
+            The weighted sums of the squares of values, and of the values that are not
+            0.
+        norms : ndarray of shape (n_rows,)
+        """
+        cdef Py_ssize_t i, a, r, count
+        cdef double c, square
+        found = np.zeros((2, self.n_features)), np.empty(self.n_rows)
+        cdef double[:, ::1] sums = found[0]
+        cdef double[::1] norms = found[1]
+        cdef int[::1] times = np.zeros(self.n_features, dtype=np.intc)
+        cdef int column
+        with nogil:
+            for i in range(self.offsets.shape[0] - 1):
+                self.take(i)
+                c = weight[i]
+                for a in range(self.offsets[i + 1] - self.offsets[i]):
+                    count, square = self.make(a), 0.0
+                    for r in range(count):
+                        times[self.made[r]] += 1
+                    # A feature that occurs twice is taken once.
+                    for r in range(count):
+                        column = self.made[r]
+                        if times[column] > 0:
+                            square += <double> times[column] * times[column]
+                            sums[0, column] += c * times[column] * times[column]
+                            sums[1, column] += c
+                            times[column] = 0
+                    norms[self.offsets[i] + a] = square ** 0.5
+        return (*found[0], found[1])
+
+
+cdef class DistinctMadeFeatures(DistinctFeatures):
+    """The distinct features of one sentence, found when they are needed.
+
+    They are all features of the sentence after `take`, and else those of the changes
+    that `sum_rows` had. ``bounds`` are 0, but for the end of this sentence.
+
+    Parameters
+    ----------
+    rows : MadeRows
+    offsets : ndarray of shape (n + 1,), int64
+    """
+
+    def __cinit__(self, FeatureRows rows, const long long[::1] offsets, *_):
+        # Buffers of its own: passes over all data use the rows of the structure.
+        self.rows = self.own = rows.of_thread()
+        self.bounds = np.zeros(len(offsets), dtype=np.int64)
+        self.place = np.full(rows.n_features, -1, dtype=np.int32)
+        n_arcs = int(np.diff(offsets).max(initial=0))
+        self.max_count = min(rows.n_features, n_arcs * self.own.arcs.most_columns)
+        self.distinct = np.empty(max(self.max_count, 1), dtype=np.int32)
+        self.first, self.taken = &self.distinct[0], -1
+
+    cdef void take(self, Py_ssize_t i) noexcept nogil:
+        """Find all features of sentence i."""
+        cdef Py_ssize_t a
+        self.forget(i)
+        for a in range(self.offsets[i + 1] - self.offsets[i]):
+            self.number(self.own.make(a))
+        self.bounds[i + 1] = self.n_found
+
+    cdef void forget(self, Py_ssize_t i) noexcept nogil:
+        """Begin with sentence i, without any features."""
+        cdef Py_ssize_t r
+        for r in range(self.n_found):
+            self.place[self.distinct[r]] = -1
+        if self.taken >= 0:
+            self.bounds[self.taken + 1] = 0
+        self.taken, self.n_found = i, 0
+        self.own.take(i)
+
+    cdef void number(self, Py_ssize_t count) noexcept nogil:
+        """Replace the columns made last by their numbers in the sentence."""
+        cdef Py_ssize_t r
+        cdef int column
+        cdef int* made = &self.own.made[0]
+        for r in range(count):
+            column = made[r]
+            if self.place[column] < 0:
+                self.place[column] = <int> self.n_found
+                self.distinct[self.n_found] = column
+                self.n_found += 1
+            made[r] = self.place[column]
+
+    cdef void sum_rows(
+        self,
+        Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end,
+        const double* node,                     # in, (end - begin, K)
+        Py_ssize_t n_labels,
+        double* out,                            # out, (count(i), K)
+    ) noexcept nogil:
+        """Write out[r] = sum_a x[a, distinct_r] node[a]."""
+        cdef Py_ssize_t a, count, known = 0
+        if i == self.taken:
+            known = self.n_found
+        else:
+            self.forget(i)
+        memset(out, 0, known * n_labels * sizeof(double))
+        for a in range(end - begin):
+            if has_change(node + a * n_labels, n_labels):
+                count = self.own.make(a)
+                self.number(count)
+                memset(
+                    out + known * n_labels, 0,
+                    (self.n_found - known) * n_labels * sizeof(double),
+                )
+                known = self.n_found
+                ops.scatter(
+                    1.0, &self.own.ones[0], &self.own.made[0], count,
+                    node + a * n_labels, out, n_labels,
+                )
+        self.bounds[i + 1] = self.n_found
+
+    cdef void add_scores(
+        self,
+        Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end,
+        const double* feature_sums,             # in, (count(i), K)
+        Py_ssize_t n_labels,
+        double* scores,                         # in, out, (end - begin, K)
+    ) noexcept nogil:
+        """Add scores[a] += sum_r x[a, distinct_r] feature_sums[r]."""
+        cdef Py_ssize_t a, r, k, count
+        cdef int place
+        for a in range(end - begin):
+            count = self.own.make(a)
+            for r in range(count):
+                place = self.place[self.own.made[r]]
+                if place >= 0:
+                    for k in range(n_labels):
+                        scores[k] += feature_sums[place * n_labels + k]
+            scores += n_labels
+
+
+cdef Py_ssize_t sentence_at(
+    const long long[::1] offsets, Py_ssize_t position
+) noexcept nogil:
+    """Return the first sentence that begins at a position."""
+    cdef Py_ssize_t low = 0, high = offsets.shape[0] - 1, middle
+    while low < high:
+        middle = (low + high) // 2
+        if offsets[middle] < position:
+            low = middle + 1
+        else:
+            high = middle
+    return low
