@@ -122,7 +122,6 @@ cdef class ChangedSums(FeatureSums):
         )
 
 
-
 cdef FeatureSums changed_sums(DistinctFeatures features, Weights weights):
     """Return sums for changes that are 0 at most positions, for any features.
 

@@ -12,7 +12,6 @@ sentences. The buffers are those of one thread.
 from libc.string cimport memset
 
 from ..math._vecmath cimport ops
-from ._arc_rows cimport ArcRows
 from ._changed_sums cimport has_change
 from ._features cimport DistinctFeatures, FeatureRows
 
