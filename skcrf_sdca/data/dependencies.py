@@ -248,7 +248,7 @@ def split_labels(y, n_words, *, labelled):
     for i, (own, n) in enumerate(zip(y, n_words.tolist(), strict=True)):
         names = [UNSPECIFIED] * n
         if labelled:
-            if not isinstance(own, (tuple, list)) or len(own) != 2:
+            if not isinstance(own, (tuple, list)) or list(map(np.ndim, own)) != [1, 1]:
                 raise TypeError(
                     f"{words().y}: sentence {i} is {described(own)}; with "
                     "labelled=True it must be a pair (heads, relations)"

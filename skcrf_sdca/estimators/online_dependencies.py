@@ -22,10 +22,18 @@ from skcrf_sdca.data.dependencies import (
     named_as_arcs,
     split_labels,
 )
+from skcrf_sdca.estimators.arc_relations import (
+    labelled_trees,
+    learned_relations,
+    read_relations,
+    right_words,
+)
 from skcrf_sdca.estimators.base import LabelEstimator
 from skcrf_sdca.estimators.parameters import OnlineDependencyOptions, parameters
+from skcrf_sdca.model.answers import accuracy
 from skcrf_sdca.model.dependency_answers import PackedArcs, TreeAnswers
 from skcrf_sdca.model.fitted import set_fitted
+from skcrf_sdca.model.validation import checked_weight
 from skcrf_sdca.solvers.dca import AVERAGES, DCA, DEFAULT_AVERAGE
 from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
 from skcrf_sdca.structures.form import dense_coef
@@ -47,7 +55,11 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
 
     No features are stored. A few passes give a good parser, and the model is the
     average of the weights after all visits. It is not the minimum of an objective, and
-    has no certificate: see `DependencyCRF` for that, and for relations of arcs.
+    has no certificate: see `DependencyCRF` for that.
+
+    With ``labelled=True`` the same steps then learn the relation of each word given the
+    tree: a linear classifier, whose features are made of the head of the word, of that
+    head's own head, and of the children and the neighbours of the word in the tree.
 
     Parameters
     ----------
@@ -56,13 +68,16 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (1,)
-        The one relation "dep", which all arcs have.
+        The one relation "dep", which all arcs have in ``coef_``.
     n_features_in_ : int
         Number of columns of the features of an arc.
     coef_ : ndarray of shape (1, n_features_in_)
         Weights of features. Visits keep them in single precision.
     intercept_ : ndarray of shape (1,)
         0.
+    relations_ : PassiveAggressiveCRF
+        The classifier of relations; ``relations_.classes_`` are their names. Only with
+        ``labelled=True``.
     n_iter_ : int
         Number of epochs of `fit`. Not after `partial_fit`, as ``history_``.
     n_visits_ : int
@@ -84,6 +99,10 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     Trees of y may have arcs that cross, with ``projective=True`` too: predicted trees
     have none then.
 
+    `predict` and `score` are about heads and relations, all other methods about heads
+    alone. The columns that features of relations are made of are the first two that
+    the templates name, a word and a tag, and the last one.
+
     References
     ----------
     .. [1] McDonald, Crammer, Pereira, "Online large-margin training of dependency
@@ -102,9 +121,6 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     array([list([2, 0])], dtype=object)
     """
 
-    # Arcs have no relations.
-    labelled = False
-
     n_visits_: int = field(init=False)
     loss_: float = field(init=False)
 
@@ -119,7 +135,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             Lists of tokens, which are str, tuples or dicts, as `features` reads them.
         y : list of n heads
             The head of each word, integers as in CoNLL-U: **words are counted from 1,
-            and 0 is the root.**
+            and 0 is the root.** With ``labelled=True`` pairs (heads, relations), and
+            relations are a list of str.
 
         Returns
         -------
@@ -132,7 +149,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             its own head, or two words are below the root with ``single_root=True``; the
             message names the sentence and the word.
         """
-        arcs, heads = self._read_trees(X, y)
+        arcs, heads, relations = self._read_trees(X, y)
         state = self._state(arcs, keeps=self.warm_start)
         steps = self._steps(arcs, heads, state)
         generator, n = as_generator(self.random_state), len(arcs)
@@ -147,6 +164,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         attributes = {
             "n_iter_": len(history),
             "history_": dict(zip(FIGURES, columns, strict=True)),
+            **self._learned("fit", arcs, heads, relations),
         }
         return self._set_model(state, steps, history[-1][-1], attributes)
 
@@ -172,21 +190,32 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             As in `fit`, and if `features` has another number of columns than the model.
             The model is then as it was before.
         """
-        arcs, heads = self._read_trees(X, y)
+        arcs, heads, relations = self._read_trees(X, y)
         state = self._state(arcs, keeps=True)
         steps = self._steps(arcs, heads, state)
         _, loss = _visit(steps, np.arange(len(arcs)))
-        return self._set_model(state, steps, loss, {"_warm_state": state})
+        relations = self._learned("partial_fit", arcs, heads, relations)
+        return self._set_model(state, steps, loss, {"_warm_state": state, **relations})
 
     @named_as_arcs
     def _read_trees(self, X, y):
-        """Return the TokenArcs of X, and the heads of all words."""
+        """Return the TokenArcs of X, and the heads and the relations of all words."""
         arcs = TokenArcs(self._features(), X)
         if not len(arcs):
             raise ValueError("X has 0 sentences: there is nothing to learn.")
-        heads, _ = split_labels(y, arcs.n_words, labelled=False)
+        if self.labelled:
+            heads, relations = read_relations(y, arcs.n_words)
+        else:
+            (heads, _), relations = split_labels(y, arcs.n_words, labelled=False), None
         check_trees(heads, None, arcs.offsets, self._kind_of_y)
-        return arcs, np.concatenate(heads).astype(np.intc)
+        return arcs, np.concatenate(heads).astype(np.intc), relations
+
+    def _learned(self, method, arcs, heads, relations):
+        """Return the fitted attributes of relations."""
+        if relations is None:
+            return {}
+        rows = arcs.relation_rows(heads)
+        return {"relations_": learned_relations(self, method, rows, relations)}
 
     def _features(self):
         """Return the features of arcs."""
@@ -260,6 +289,36 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         arcs = TokenArcs(self._features(), X)
         self._check_width(arcs)
         return PackedArcs(arcs, TreeFormat(labelled=False), None)
+
+    def _predict(self, packed, decoding, known):
+        heads = super()._predict(packed, decoding, known)
+        if not self.labelled:
+            return heads
+        if "relations_" not in vars(self):
+            raise ValueError(
+                "labelled=True, but the model was fitted with labelled=False: fit it "
+                "again, or set labelled=False."
+            )
+        rows = packed.data.relation_rows(np.concatenate([[], *heads]).astype(np.intc))
+        return labelled_trees(self.relations_, rows, heads)
+
+    def _evaluation_labels(self, packed, y, sample_weight=None):
+        n_words = packed.data.n_words
+        heads, _ = self._named(split_labels)(y, n_words, labelled=self.labelled)
+        return super()._evaluation_labels(packed, heads, sample_weight)
+
+    def _score(self, packed, y, sample_weight):
+        if not self.labelled:
+            return super()._score(packed, y, sample_weight)
+        arcs = packed.data
+        heads, relations = read_relations(y, arcs.n_words)
+        self._named(check_trees)(heads, None, arcs.offsets, self._kind_of_y)
+        weight = self._named(checked_weight)(sample_weight, arcs)
+        if weight is not None:
+            weight = np.repeat(weight, arcs.n_words)
+        found = self._predict(packed, "viterbi", None)
+        is_right = right_words(found, heads, relations)
+        return self._named(accuracy)(is_right, np.ones_like(is_right), weight)
 
     def _scores_of(self, packed):
         return partial(self._range_scores, packed.data, self._single_weights())

@@ -1031,6 +1031,7 @@ class OnlineDependencyOptions(
     VisitOptions,
     ArcOptions,
     TreeKindOptions,
+    RelationOptions,
     OnlineTreeOptions,
 ):
     """All of dependency trees that are learned online."""

@@ -90,7 +90,7 @@ class TreeAnswers(Answers, TrimmingMixin):
             packed.data,
             packed.allowed,
             self.classes_,
-            labelled=self.labelled,
+            labelled=packed.input_format.labelled,
             kind=self._kind_of_y,
         )
         weight = checked_weight(sample_weight, packed.data)

@@ -21,6 +21,7 @@ from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca.features.transformer import StatelessTransformer
 
+from ._relation_features import relation_rows
 from ._tokens import Tokens
 
 # A part of a template: a column at the head h or the word m, or near it; or between.
@@ -242,9 +243,10 @@ class TokenArcs:
         features._validate_params()
         templates = features._read_templates()
         tokens = Tokens(X, list(features.columns))
-        names = sorted({column for parts in templates for _, _, column in parts})
+        names = list(dict.fromkeys(part[2] for parts in templates for part in parts))
         codes = [_codes(tokens.column(name)) for name in names]
-        self._codes = np.array(codes, dtype=np.uint64).reshape(len(names), len(tokens))
+        # Of each column in the order in which templates name them.
+        self.codes = np.array(codes, dtype=np.uint64).reshape(len(names), len(tokens))
         self._templates = [_layout(parts, names) for parts in templates]
         self.n_features = int(features.n_features)
         self.n_words = tokens.lengths
@@ -290,11 +292,15 @@ class TokenArcs:
         """The number of all arcs."""
         return int(self.offsets[-1])
 
+    def relation_rows(self, heads):
+        """Return the features of words given their heads, end to end: a csr_array."""
+        return relation_rows(self.codes, self.n_words, heads)
+
     def rows(self, begin=0, end=None):
         """Return the ArcRows of some sentences, which one thread alone may use."""
         ends = np.append(0, np.cumsum(self.n_words)).astype(np.intp)[begin:]
         ends = ends if end is None else ends[: end - begin + 1]
-        codes = np.ascontiguousarray(self._codes[:, ends[0] : ends[-1]])
+        codes = np.ascontiguousarray(self.codes[:, ends[0] : ends[-1]])
         return ArcRows(codes, ends - ends[0], self._templates, self.n_features)
 
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from skcrf_sdca import DependencyCRF, OnlineDependencyCRF
+from skcrf_sdca.metrics import attachment_report
 from skcrf_sdca.text import ArcFeatures
 
 TEMPLATES = ["h.word m.word", "h.tag m.tag", "m.tag", "h.tag between.tag m.tag"]
@@ -275,3 +276,84 @@ def test_epochs_are_printed(capsys):
     new_parser(max_iter=2, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == ["epoch 1", "epoch 2"]
+
+
+def with_relations(X, y):
+    """Return pairs (heads, relations); a relation follows from the tag and the side."""
+    return [
+        (
+            heads,
+            [
+                f"{tag}-{'root' if h == 0 else 'left' if h > m else 'right'}"
+                for m, (h, (_, tag)) in enumerate(zip(heads, words, strict=True), 1)
+            ],
+        )
+        for words, heads in zip(X, y, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_relations_are_learned_with_the_trees(loss):
+    X, y = made(2, single_root=True)
+    pairs = with_relations(X, y)
+    crf = new_parser(C=1.0, loss=loss, max_iter=60, labelled=True).fit(X, pairs)
+    heads = new_parser(C=1.0, loss=loss, max_iter=60).fit(X, y)
+    assert_array_equal(crf.coef_, heads.coef_)
+    assert crf.predict(X).tolist() == pairs
+    assert crf.score(X, pairs) == 1.0
+    names = {name for _, own in pairs for name in own}
+    assert crf.relations_.classes_.tolist() == sorted(names)
+    # A wrong head counts, and a wrong relation too.
+    n_words = sum(LENGTHS)
+    wrong = [(list(own), list(relations)) for own, relations in pairs]
+    wrong[0][1][1], wrong[2] = "other", ([0], ["other"])
+    assert crf.score(X, wrong) == pytest.approx(1.0 - 2 / n_words)
+    weights = np.zeros(len(X))
+    weights[[0, 1]] = 1.0, 2.0
+    expected = 1.0 - 1.0 / (LENGTHS[0] + 2 * LENGTHS[1])
+    assert crf.score(X, wrong, sample_weight=weights) == pytest.approx(expected)
+    report = attachment_report(pairs, crf.predict(X), output_dict=True)
+    assert report["all"]["f1-score"] == 1.0
+
+
+def test_other_answers_of_labelled_parsers_are_about_heads():
+    X, y = made()
+    pairs = with_relations(X, y)
+    crf = new_parser(loss="log_loss", labelled=True).fit(X, pairs)
+    heads = new_parser(loss="log_loss").fit(X, y)
+    assert_array_equal(crf.log_likelihood(X, pairs), heads.log_likelihood(X, y))
+    assert_array_equal(crf.predict_proba(X)[0], heads.predict_proba(X)[0])
+    known = [[own[0], *[None] * (len(own) - 1)] if own else [] for own in y]
+    found = crf.predict(X, known=known)
+    assert [own for own, _ in found] == heads.predict(X, known=known).tolist()
+
+
+def test_relations_of_a_stream_are_those_of_an_epoch():
+    X, y = made()
+    pairs = [(own, [tag for _, tag in words]) for own, words in zip(y, X, strict=True)]
+    options = {"labelled": True, "shuffle": False}
+    whole = new_parser(max_iter=1, **options).fit(X, pairs)
+    crf = new_parser(**options)
+    for i in range(0, len(X), 3):
+        crf.partial_fit(X[i : i + 3], pairs[i : i + 3])
+    assert_allclose(crf.relations_.coef_, whole.relations_.coef_, atol=1e-12)
+    # A relation that was not seen before.
+    crf.partial_fit([[("a", "X")]], [([0], ["root"])])
+    assert crf.relations_.classes_.tolist() == ["N", "V", "root"]
+    assert crf.predict([[("a", "X")]]).tolist() == [([0], ["root"])]
+    before = crf.relations_.coef_.copy()
+    with pytest.raises(ValueError, match="Sentence 0 has 3 words in X, but 2 labels"):
+        crf.partial_fit(X, [(pairs[0][0], pairs[0][1][:2]), *pairs[1:]])
+    assert_array_equal(crf.relations_.coef_, before)
+
+
+def test_relations_that_were_not_learned_are_refused():
+    X, y = made()
+    crf = new_parser().fit(X, y).set_params(labelled=True)
+    with pytest.raises(ValueError, match="fitted with labelled=False"):
+        crf.predict(X)
+    with pytest.raises(TypeError, match="sentence 0 is .* must be a pair"):
+        crf.fit(X, [own[:2] for own in y])
+    crf = new_parser(labelled=True).fit(X, with_relations(X, y))
+    crf.set_params(labelled=False).fit(X, y)
+    assert not hasattr(crf, "relations_")

@@ -1,0 +1,130 @@
+"""The features of words in trees, by which relations of arcs are told apart.
+
+Of a word m these are its head h and the head of that, g, its first and last child, and
+its neighbours among the children of the head. All words of all sentences are hashed at
+once, into the columns of one sparse matrix.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+# A part is a node and a column of its token, or a number. Nodes are the word m, its
+# head h, the head of that g, the words before and after m, the leftmost child l and the
+# rightmost child r of m, and the children of h before and after m, s and t. Columns are
+# those of the word w, of its tag x, and of another, mostly coarser, tag u.
+TEMPLATES = """
+m.w side
+m.x side
+m.u length
+h.w m.x side
+m.w h.x side
+h.w m.w
+h.x m.x length
+h.u m.u before.w
+h.u m.u after.w
+before.x m.x after.x
+h.u m.u g.u side
+m.u l.w side
+l.w m.w
+l.u r.u m.u h.u side
+h.u m.u s.x side
+h.u m.u t.x side
+s.w h.u m.u
+h.w s.u m.u t.u
+""".split("\n")[1:-1]
+# A power of two; relations of English lose nothing by 2^16.
+N_FEATURES = 2**17
+PRIMES = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+# Codes of what is no token.
+ROOT, NONE = 1, 2
+# Arcs of up to 5 words have their length, then there are 6 to 10, and more.
+LENGTHS = np.array([0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 7], dtype=np.uint64)
+
+
+def relation_rows(codes, n_words, heads):
+    """Return the features of the arcs into all words, a csr_array.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_columns, n_tokens), uint64
+        The hashes of columns of tokens: of the word first, then of its tag; the last
+        one is that of the coarser tag.
+    n_words : ndarray of shape (n,)
+        How many words each sentence has.
+    heads : ndarray of shape (n_tokens,)
+        The heads of all words, counted from 1 in their sentence, 0 for the root.
+
+    Returns
+    -------
+    rows : csr_array of shape (n_tokens, N_FEATURES)
+    """
+    nodes = _nodes(n_words, heads)
+    n_tokens = len(heads)
+    others = np.array([ROOT, NONE], dtype=np.uint64)
+    columns = {
+        name: np.append(codes[min(k, len(codes) - 1)], others)
+        for name, k in {"w": 0, "x": 1, "u": len(codes) - 1}.items()
+    }
+    word = np.arange(n_tokens)
+    shift = np.where(heads > 0, nodes["h"] - word, word - _firsts(n_words) + 1)
+    is_left = (nodes["h"] > word) & (heads > 0)
+    numbers = {"side": is_left * np.uint64(8)}
+    distance = np.minimum(abs(shift), len(LENGTHS) - 1)
+    numbers["length"] = numbers["side"] + LENGTHS[distance]
+    found = np.empty((n_tokens, len(TEMPLATES)), dtype=np.int32)
+    for t, template in enumerate(TEMPLATES):
+        state = np.full(n_tokens, t + 1, dtype=np.uint64)
+        for part in template.split():
+            node, _, column = part.partition(".")
+            own = columns[column][nodes[node]] if column else numbers[part]
+            state = _mix(state, own)
+        found[:, t] = (state >> np.uint64(20)) % np.uint64(N_FEATURES)
+    bounds = np.arange(0, found.size + 1, found.shape[1] or 1)
+    ones = np.ones(found.size)
+    return sp.csr_array((ones, found.ravel(), bounds), shape=(n_tokens, N_FEATURES))
+
+
+def _firsts(n_words):
+    """Return the first token of the sentence of each token."""
+    ends = np.cumsum(n_words)
+    return np.repeat(ends - n_words, n_words)
+
+
+def _nodes(n_words, heads):
+    """Return the token of each node of the templates, for all words.
+
+    The token n_tokens is the root, and n_tokens + 1 is none.
+    """
+    n, first = len(heads), _firsts(n_words)
+    root, none = n, n + 1
+    word = np.arange(n)
+    head = np.where(heads > 0, first + heads - 1, root)
+    above = np.append(head, [none, none])
+    # Children of a head stand together, from left to right; those of the root of a
+    # sentence are apart from those of others.
+    parent = np.where(heads > 0, head, n + 1 + first)
+    order = np.lexsort((word, parent))
+    is_next = np.append(parent[order][1:] == parent[order][:-1], False)[:n]
+    siblings = {name: np.full(n, none) for name in "st"}
+    siblings["t"][order[is_next]] = order[1:][is_next[:-1]]
+    siblings["s"][order[1:][is_next[:-1]]] = order[is_next]
+    leftmost, rightmost = np.full(n + 1, none), np.full(n + 1, -1)
+    np.minimum.at(leftmost, head, word)
+    np.maximum.at(rightmost, head, word)
+    last = first + np.repeat(n_words, n_words) - 1
+    return {
+        "m": word,
+        "h": head,
+        "g": above[head],
+        "before": np.where(word > first, word - 1, none),
+        "after": np.where(word < last, word + 1, none),
+        "l": np.where(leftmost[:n] < word, leftmost[:n], none),
+        "r": np.where(rightmost[:n] > word, rightmost[:n], none),
+        **siblings,
+    }
+
+
+def _mix(code, other):
+    """Return a hash of two arrays."""
+    code = (code ^ other) * PRIMES[0]
+    return (code ^ (code >> np.uint64(29))) * PRIMES[1]
