@@ -68,7 +68,7 @@ def test_the_quick_trial_runs(name, cache, data_folder):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
 def test_cycles_of_fit_and_pickle_leave_nothing_behind():
-    run("soak", "--cycles", "2000")
+    run("soak", "--cycles", "600")
 
 
 @pytest.mark.slow
