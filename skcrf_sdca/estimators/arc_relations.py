@@ -9,6 +9,7 @@ from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.data.dependencies import split_labels
 from skcrf_sdca.data.label_encoding import encode_training_labels, plain_labels
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
+from skcrf_sdca.text._relation_features import N_FEATURES
 
 # Parameters that mean the same for relations as for trees.
 SHARED = "C loss max_iter tol average shuffle warm_start n_jobs random_state".split()
@@ -46,6 +47,20 @@ def learned_relations(parser, method, rows, relations):
     # A stream may bring relations that were not seen before.
     new = {"classes": np.unique(relations)} if method == "partial_fit" else {}
     return getattr(classifier, method)(rows, relations, **new)
+
+
+def check_relations(classifier):
+    """Raise ValueError if it is no fitted classifier of relations."""
+    if classifier is None:
+        raise ValueError(
+            "labelled=True, but the model was fitted with labelled=False: fit it "
+            "again, or set labelled=False."
+        )
+    n_features = getattr(classifier, "n_features_in_", None)
+    if not isinstance(classifier, PassiveAggressiveCRF) or n_features != N_FEATURES:
+        raise ValueError(
+            f"relations_ must be a PassiveAggressiveCRF of {N_FEATURES} features."
+        )
 
 
 def labelled_trees(classifier, rows, heads):

@@ -23,6 +23,7 @@ from skcrf_sdca.data.dependencies import (
     split_labels,
 )
 from skcrf_sdca.estimators.arc_relations import (
+    check_relations,
     labelled_trees,
     learned_relations,
     read_relations,
@@ -294,11 +295,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         heads = super()._predict(packed, decoding, known)
         if not self.labelled:
             return heads
-        if "relations_" not in vars(self):
-            raise ValueError(
-                "labelled=True, but the model was fitted with labelled=False: fit it "
-                "again, or set labelled=False."
-            )
+        self._check_own_form()
         rows = packed.data.relation_rows(np.concatenate([[], *heads]).astype(np.intc))
         return labelled_trees(self.relations_, rows, heads)
 
@@ -329,6 +326,10 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         local[:, 1] = arcs.rows(begin, end).scores(w)
         offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
         return ArcScores(local, np.zeros(0), offsets, None, self._kind)
+
+    def _check_own_form(self):
+        if self.labelled:
+            check_relations(vars(self).get("relations_"))
 
     def _takes_tables(self):
         return False

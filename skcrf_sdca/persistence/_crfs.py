@@ -30,6 +30,10 @@ from skcrf_sdca.model.fitted import (
     names_of_fit,
     set_fitted,
 )
+from skcrf_sdca.persistence._arc_features import (
+    describe_arc_features,
+    rebuild_arc_features,
+)
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of
 from skcrf_sdca.persistence._values import (
@@ -49,6 +53,7 @@ from skcrf_sdca.structures.form import Weights
 from skcrf_sdca.structures.graph.parameters import GRAPH_BLOCKS
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.parameters import segment_blocks
+from skcrf_sdca.text import ArcFeatures
 
 TYPES = (
     *ESTIMATORS,
@@ -107,7 +112,7 @@ def describe_crf(crf, vectorizer=None):
         "input_format": fitted_format(crf).name,
         "labels": labels_of(crf.classes_),
         "n_features": int(crf.n_features_in_),
-        "n_stored": _n_stored(weights["coef"]),
+        "n_stored": n_stored_of(weights["coef"]),
         "feature_names": _own_names(crf, vectorizer),
         "vectorizer": None,
         "fit": figures_of(crf),
@@ -117,13 +122,15 @@ def describe_crf(crf, vectorizer=None):
         model["vectorizer"], _ = describe_vectorizer(crf.vectorizer_)
     if "solver_" in vars(crf):
         model["solver"] = crf.solver_
+    if _has_arc_features(crf):
+        model["arc_features"], _ = describe_arc_features(crf.features)
     name, describe, _ = OF_STRUCTURES.get(crf._structure, NOTHING)
     entry, arrays = describe(crf, weights), _arrays_of(weights)
     if entry is not None:
         model[name] = entry
     if crf.label_features_ is not None:
         matrix, names = crf.label_features_, crf.parts_.tolist()
-        model["label_parts"] = {"names": names, "n_stored": _n_stored(matrix)}
+        model["label_parts"] = {"names": names, "n_stored": n_stored_of(matrix)}
         arrays |= _sparse_arrays("label_features", matrix)
     if (state := stream_state(crf)) is not None:
         model["stream"] = _stream_of(stream_format(type(crf)), state)
@@ -134,11 +141,18 @@ def describe_crf(crf, vectorizer=None):
 
 def _parameters_of(crf):
     """Return the parameters that a file has: no function of the user."""
-    parameters = crf.get_params()
+    parameters = crf.get_params(deep=False)
     none = dict.fromkeys(parameters.keys() & {"segment_features"})
+    if _has_arc_features(crf):
+        none["features"] = None
     if not isinstance(parameters.get("label_features"), str):
         none |= dict.fromkeys(parameters.keys() & {"label_features"})
     return parameters | none
+
+
+def _has_arc_features(crf):
+    """Return whether arcs are made of tokens at the visit."""
+    return isinstance(crf.features, ArcFeatures)
 
 
 def _own_names(crf, vectorizer):
@@ -168,10 +182,13 @@ def rebuild_crf(model, array):
         "solver": (str, cls is AnyCRF),
         "stream": (dict, "stream" in model and stream_format(cls) is not None),
         "label_parts": (dict, "label_parts" in model and name == "tuples"),
+        "arc_features": (dict, "arc_features" in model and cls is DependencyCRF),
         name: (dict, name in model or name not in {"tuples", None}),
     }
     fields(model, "crf", CRF | {n: kind for n, (kind, there) in more.items() if there})
     crf = with_parameters(cls, model["parameters"])
+    if "arc_features" in model:
+        crf.set_params(features=rebuild_arc_features(model["arc_features"]))
     attributes = _attributes_from(crf, model, array)
     own, blocks = rebuild(model.get(name), array, attributes["classes_"])
     attributes |= own
@@ -271,7 +288,7 @@ def _parts_from(model, array, n_labels):
 def _tuples_of(crf, weights):
     if not crf.higher_transitions_ and crf.edge_coef_ is None:
         return None
-    n_stored = _n_stored(weights.get("edge_coef"))
+    n_stored = n_stored_of(weights.get("edge_coef"))
     return {"n_higher": len(crf.higher_transitions_), "n_edge_stored": n_stored}
 
 
@@ -338,7 +355,7 @@ def _has_rows_of_features(block):
     return block.axes[-1] in ("feature", "segment_feature")
 
 
-def _n_stored(matrix):
+def n_stored_of(matrix):
     return int(matrix.nnz) if sp.issparse(matrix) else None
 
 
@@ -346,11 +363,23 @@ def _arrays_of(weights):
     arrays = {}
     for block in weights.form.blocks:
         own = weights[block.name]
-        if sp.issparse(own):
-            arrays |= _sparse_arrays(block.name, own)
+        if sp.issparse(own) or _has_rows_of_features(block):
+            arrays |= arrays_of_matrix(block.name, own)
         else:
-            arrays[block.name] = own.T if _has_rows_of_features(block) else own
+            arrays[block.name] = own
     return arrays
+
+
+def arrays_of_matrix(name, matrix):
+    """Return the arrays of weights of features."""
+    return _sparse_arrays(name, matrix) if sp.issparse(matrix) else {name: matrix.T}
+
+
+def matrix_from(array, name, n_stored, shape):
+    """Return weights of features; `n_stored` is None if they are dense."""
+    if n_stored is None:
+        return array(name, FLOAT, shape[::-1]).T
+    return _sparse_from(array, name, n_stored, shape)
 
 
 def _sparse_arrays(name, matrix):
@@ -377,10 +406,8 @@ def _weights_from(array, form, model):
     # The matrices, which are large, come last.
     for block in sorted(form.blocks, key=lambda block: block.is_matrix):
         name, shape, n = block.name, form.shape(block), n_stored.get(block.name)
-        if n is not None:
-            arrays[name] = _sparse_from(array, name, n, shape)
-        elif _has_rows_of_features(block):
-            arrays[name] = array(name, FLOAT, shape[::-1]).T
+        if n is not None or _has_rows_of_features(block):
+            arrays[name] = matrix_from(array, name, n, shape)
         else:
             arrays[name] = array(name, FLOAT, shape)
     return Weights(form, arrays)

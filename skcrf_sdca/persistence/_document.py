@@ -12,14 +12,21 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca import compat
-from skcrf_sdca.data.input_formats import CUT_TABLE
+from skcrf_sdca.data.input_formats import ARRAYS, CUT_TABLE, STRINGS
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
+from skcrf_sdca.estimators.dependencies import DependencyCRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
+from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.tagger import Tagger
+from skcrf_sdca.estimators.thresholds import ThresholdCurve, TunedSpans
 from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.model.fitted import fitted_format, names_of_fit
+from skcrf_sdca.persistence._arc_features import (
+    describe_arc_features,
+    rebuild_arc_features,
+)
 from skcrf_sdca.persistence._crfs import (
     CRFS,
     TYPES,
@@ -29,15 +36,21 @@ from skcrf_sdca.persistence._crfs import (
 )
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._head import model_of, with_head
+from skcrf_sdca.persistence._parsers import describe_parser, rebuild_parser
 from skcrf_sdca.persistence._templates import templates_from, templates_of
-from skcrf_sdca.persistence._values import plain_parameters, with_parameters
+from skcrf_sdca.persistence._values import (
+    history_from,
+    lists_of,
+    plain_parameters,
+    with_parameters,
+)
 from skcrf_sdca.persistence._vectorizers import (
     describe_hasher,
     describe_vectorizer,
     rebuild_hasher,
     rebuild_vectorizer,
 )
-from skcrf_sdca.text import TokenFeatures
+from skcrf_sdca.text import ArcFeatures, TokenFeatures
 
 # Types of models, and input formats, that files of version 1 do not have.
 SINCE = {
@@ -54,11 +67,14 @@ SINCE = {
     "GraphCRF": 2,
     "TreeCRF": 2,
     "DependencyCRF": 2,
+    "ArcFeatures": 2,
+    "OnlineDependencyCRF": 2,
+    "TunedSpans": 2,
 }
 PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
 # The steps of a pipeline, in their order, and the types that each may have.
 ROLES = {
-    "features": (TokenFeatures,),
+    "features": (TokenFeatures, ArcFeatures),
     "vectorizer": (SequenceVectorizer, SequenceHasher),
     "crf": (*TYPES, compat.CRF),
 }
@@ -72,6 +88,14 @@ COMPAT = {
     "parameters": dict,
     "estimator": dict,
     "dev_score": (float, NoneType),
+}
+WITHIN_SPANS = (*TYPES, *PIPELINES.values())
+TUNED_SPANS = {
+    "type": str,
+    "parameters": dict,
+    "estimator": dict,
+    "fit_threshold": (float, NoneType),
+    "curve": dict,
 }
 
 
@@ -128,8 +152,8 @@ def _describe_pipeline(pipeline):
         types = {name: type(step).__name__ for name, step in pipeline.steps}
         raise TypeError(
             "a pipeline can be saved so if its steps are a TokenFeatures, a "
-            "SequenceVectorizer or SequenceHasher, or both in this order, and then a "
-            f"CRF; these are {types}. Use pickle or joblib."
+            "SequenceVectorizer or SequenceHasher, or both in this order, or an "
+            f"ArcFeatures, and then a CRF; these are {types}. Use pickle or joblib."
         )
     if pipeline.memory is not None or pipeline.transform_input is not None:
         raise TypeError(
@@ -195,10 +219,23 @@ def _check_steps(parts):
                 f"the pipeline's {type(vectorizer).__name__} has {n_features} "
                 f"features, but the CRF {crf.n_features_in_}"
             )
-    if "features" in parts and taken != "strings":
+    if "features" in parts:
+        _check_takes(taken, parts["features"], vectorizer or crf)
+
+
+def _check_takes(taken, features, after):
+    """Raise ValueError if the step after the features does not take what they are."""
+    name, is_of_arcs = type(features).__name__, isinstance(features, ArcFeatures)
+    returned = ARRAYS.name if is_of_arcs else STRINGS.name
+    if taken != returned or is_of_arcs != isinstance(after, DependencyCRF):
         raise ValueError(
-            "the pipeline's TokenFeatures returns strings, but the step after it was "
-            f"fitted on {taken}"
+            f"the pipeline's {name} returns {returned}, but the step after it is a "
+            f"{type(after).__name__} that was fitted on {taken}"
+        )
+    if is_of_arcs and features.n_features != after.n_features_in_:
+        raise ValueError(
+            f"the pipeline's {name} has {features.n_features} features, but the CRF "
+            f"{after.n_features_in_}"
         )
 
 
@@ -241,12 +278,48 @@ def _rebuild_compat(model, array):
     return crf
 
 
+def _describe_tuned(tuned):
+    tuned._validate_params()
+    if type(tuned.estimator) not in WITHIN_SPANS:
+        raise TypeError(
+            f"estimator of TunedSpans is a {type(tuned.estimator).__name__}, and must "
+            "be a CRF or a pipeline with one"
+        )
+    estimator, arrays = _DESCRIBERS[type(tuned.estimator)](tuned.estimator)
+    parameters = tuned.get_params(deep=False)
+    del parameters["estimator"]
+    curve = getattr(tuned, "curve_", None)
+    model = {
+        "type": "TunedSpans",
+        "parameters": plain_parameters(parameters),
+        "estimator": estimator,
+        "fit_threshold": getattr(tuned, "threshold_", None),
+        "curve": {} if curve is None else lists_of(curve._asdict()),
+    }
+    return model, arrays
+
+
+def _rebuild_tuned(model, array):
+    fields(model, "TunedSpans", TUNED_SPANS)
+    types = [type_name(cls) for cls in WITHIN_SPANS]
+    estimator = _rebuild_any(model["estimator"], array, types)
+    tuned = with_parameters(TunedSpans, model["parameters"], estimator=estimator)
+    if model["fit_threshold"] is not None:
+        fields(model["curve"], "curve", dict.fromkeys(ThresholdCurve._fields, list))
+        tuned.threshold_ = model["fit_threshold"]
+        tuned.curve_ = ThresholdCurve(**history_from(model["curve"]))
+    return tuned
+
+
 _DESCRIBERS = {
     **dict.fromkeys(TYPES, describe_crf),
     compat.CRF: _describe_compat,
     SequenceVectorizer: describe_vectorizer,
     SequenceHasher: describe_hasher,
     TokenFeatures: _describe_features,
+    ArcFeatures: describe_arc_features,
+    OnlineDependencyCRF: describe_parser,
+    TunedSpans: _describe_tuned,
     Pipeline: _describe_pipeline,
     Tagger: _describe_pipeline,
 }
@@ -257,4 +330,7 @@ _REBUILDERS = {
     "SequenceHasher": rebuild_hasher,
     **dict.fromkeys(PIPELINES, _rebuild_pipeline),
     "TokenFeatures": _rebuild_features,
+    "ArcFeatures": rebuild_arc_features,
+    "OnlineDependencyCRF": rebuild_parser,
+    "TunedSpans": _rebuild_tuned,
 }

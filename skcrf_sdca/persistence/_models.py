@@ -8,7 +8,9 @@ from sklearn.model_selection import KFold
 from skcrf_sdca import compat, text
 from skcrf_sdca._utils.typing import FilePath, SupportsRead, SupportsWrite
 from skcrf_sdca.data.feature_names import FeatureNames, decoded_names
+from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.tagger import Tagger
+from skcrf_sdca.estimators.thresholds import ThresholdCurve, TunedSpans
 from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.union import SequenceUnion, joined_names
@@ -45,6 +47,9 @@ TRUSTED_TYPES = sorted(
     f"{trusted.__module__}.{trusted.__qualname__}"
     for trusted in (
         *CRFS.values(),
+        OnlineDependencyCRF,
+        TunedSpans,
+        ThresholdCurve,
         compat.CRF,
         SequenceVectorizer,
         SequenceHasher,
@@ -59,6 +64,7 @@ TRUSTED_TYPES = sorted(
         joined_names,
         vocabulary_names,
         text.TokenFeatures,
+        text.ArcFeatures,
         *(getattr(text, name) for name in TEMPLATES),
         *SEARCH_TYPES,
         csr_array,

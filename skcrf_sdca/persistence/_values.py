@@ -81,12 +81,15 @@ def _hashable(key):
     return tuple(map(_hashable, key)) if isinstance(key, list) else key
 
 
-def with_parameters(cls, plain):
-    """Return an estimator with these parameters; others have their defaults."""
-    known = cls().get_params()
+def with_parameters(cls, plain, **objects):
+    """Return an estimator with these parameters; others have their defaults.
+
+    ``objects`` are parameters that are objects, which `plain` must not have.
+    """
+    known = cls(**objects).get_params(deep=False).keys() - objects.keys()
     if not set(plain) <= set(known):
         raise ModelFormatError(f"{cls.__name__} has other parameters: {list(known)}")
-    estimator = cls(**parameters_from(plain))
+    estimator = cls(**objects, **parameters_from(plain))
     estimator._validate_params()
     return estimator
 
@@ -106,8 +109,12 @@ def figures_from(fit):
 
 def history_of(crf):
     """Return ``history_`` with lists instead of arrays; empty if there is none."""
-    history = getattr(crf, "history_", {})
-    return {name: list(map(_to_json, x.tolist())) for name, x in history.items()}
+    return lists_of(getattr(crf, "history_", {}))
+
+
+def lists_of(columns):
+    """Return a dict of arrays of numbers as lists, which `history_from` reads."""
+    return {name: list(map(_to_json, x.tolist())) for name, x in columns.items()}
 
 
 def history_from(history):

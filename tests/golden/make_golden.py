@@ -15,10 +15,19 @@ from pathlib import Path
 
 from sklearn.pipeline import make_pipeline
 
-from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, SequenceVectorizer, __version__
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SDCACRF,
+    DependencyCRF,
+    OnlineDependencyCRF,
+    SequenceVectorizer,
+    __version__,
+)
 from skcrf_sdca.persistence import save_model
 from skcrf_sdca.text import (
     Apply,
+    ArcFeatures,
     At,
     Joint,
     Prefix,
@@ -52,6 +61,11 @@ TEMPLATES = [
     *(Apply(str.lower), Apply(has_hyphen, name="-"), At("pos", -1)),
     *(Window("word", (0, 1), n=2), Joint("pos", Window(Shape(), 1))),
 ]
+ARCS = ArcFeatures(
+    ["h.word m.word", "h.pos between.pos m.pos"], columns=("word", "pos"), n_features=99
+)
+TREES = [[2, 0], [0], [2, 0]]
+PAIRS = [([2, 0], ["nsubj", "root"]), ([0], ["root"]), ([2, 0], ["case", "root"])]
 
 MODELS = {
     "arrays": (LBFGSCRF(), ARRAYS, NUMBERS),
@@ -69,6 +83,14 @@ MODELS = {
         TOKENS,
         [["B", "O"], ["O"], ["O", "B"]],
     ),
+    "arcs": (make_pipeline(ARCS, DependencyCRF(random_state=0)), TOKENS, TREES),
+    "parser": (
+        OnlineDependencyCRF(
+            features=ARCS, loss="log_loss", labelled=True, random_state=0
+        ),
+        TOKENS,
+        PAIRS,
+    ),
 }
 
 
@@ -78,6 +100,9 @@ def main():
     folder.mkdir()
     for name, (model, X, y) in MODELS.items():
         model.fit(X, y)
+        if hasattr(model, "relations_"):
+            # A megabyte for each relation else.
+            model.relations_.sparsify()
         (folder / f"{name}.pickle").write_bytes(pickle.dumps(model, protocol=4))
         save_model(model, folder / f"{name}.zip")
         answers = {

@@ -1,0 +1,152 @@
+"""Converts an OnlineDependencyCRF to entries of the document, and back.
+
+It has the weights of arcs, its features, the classifier of relations, which is a
+CRF with entries of its own, and the state of a stream.
+"""
+
+from types import NoneType
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._utils.archives import FLOAT
+from skcrf_sdca.data.dependencies import UNSPECIFIED
+from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
+from skcrf_sdca.model.fitted import check_form, set_fitted
+from skcrf_sdca.persistence._arc_features import (
+    describe_arc_features,
+    rebuild_arc_features,
+)
+from skcrf_sdca.persistence._crfs import (
+    arrays_of_matrix,
+    describe_crf,
+    matrix_from,
+    n_stored_of,
+    rebuild_crf,
+)
+from skcrf_sdca.persistence._fields import ModelFormatError, fields
+from skcrf_sdca.persistence._values import (
+    figures_from,
+    figures_of,
+    history_from,
+    history_of,
+    plain_parameters,
+    with_parameters,
+)
+from skcrf_sdca.structures.scores import check_weights
+from skcrf_sdca.text import ArcFeatures
+
+# The entries, with their types.
+PARSER = {
+    "type": str,
+    "parameters": dict,
+    "features": (dict, NoneType),
+    "n_features": int,
+    "n_stored": (int, NoneType),
+    "fit": dict,
+    "history": dict,
+    "relations": (dict, NoneType),
+    "stream": (dict, NoneType),
+}
+STREAM = {"n_visits": int, "power": float, "vectors": list}
+VECTORS = ("w", "total")
+# The members of the archive that the classifier of relations has begin so.
+RELATIONS = "relations_"
+
+
+def describe_parser(parser):
+    """Return the entries of an OnlineDependencyCRF, and its arrays."""
+    check_is_fitted(parser)
+    _check(parser)
+    parameters = parser.get_params(deep=False)
+    features = parameters.pop("features")
+    arrays = arrays_of_matrix("coef", parser.coef_)
+    model = {
+        "type": "OnlineDependencyCRF",
+        "parameters": plain_parameters(parameters),
+        "features": None if features is None else describe_arc_features(features)[0],
+        "n_features": int(parser.n_features_in_),
+        "n_stored": n_stored_of(parser.coef_),
+        "fit": figures_of(parser),
+        "history": history_of(parser),
+        "relations": None,
+        "stream": None,
+    }
+    if parser.labelled:
+        model["relations"], own = describe_crf(parser.relations_)
+        arrays |= {f"{RELATIONS}{name}": array for name, array in own.items()}
+    if (state := vars(parser).get("_warm_state")) is not None:
+        vectors = [name for name in VECTORS if state[name] is not None]
+        numbers = {"n_visits": int(state["n_visits"]), "power": float(state["power"])}
+        model["stream"] = {**numbers, "vectors": vectors}
+        arrays |= {f"stream_{name}": state[name] for name in vectors}
+    return model, arrays
+
+
+def rebuild_parser(model, array):
+    """Return the OnlineDependencyCRF that entries and arrays describe."""
+    fields(model, "parser", PARSER)
+    parser = with_parameters(OnlineDependencyCRF, model["parameters"])
+    if model["features"] is not None:
+        parser.set_params(features=rebuild_arc_features(model["features"]))
+    n_features = model["n_features"]
+    _check_width(parser, n_features)
+    attributes = {
+        "classes_": np.array([UNSPECIFIED], dtype=object),
+        "n_features_in_": n_features,
+        "coef_": matrix_from(array, "coef", model["n_stored"], (1, n_features)),
+        "intercept_": np.zeros(1),
+        **figures_from(model["fit"]),
+    }
+    if model["history"]:
+        attributes["history_"] = history_from(model["history"])
+    if model["relations"] is not None:
+        attributes["relations_"] = _relations_from(model["relations"], array)
+    if model["stream"] is not None:
+        attributes["_warm_state"] = _stream_from(model["stream"], array, n_features)
+    _check(set_fitted(parser, attributes))
+    return parser
+
+
+def _relations_from(model, array):
+    """Return the classifier of relations."""
+    if model.get("type") != "PassiveAggressiveCRF":
+        raise ModelFormatError("parser: its relations must be a PassiveAggressiveCRF")
+
+    def own_array(name, dtype, shape):
+        return array(f"{RELATIONS}{name}", dtype, shape)
+
+    return rebuild_crf(model, own_array)
+
+
+def _stream_from(stream, array, n_features):
+    """Return the state that the next `partial_fit` goes on from."""
+    fields(stream, "stream", STREAM)
+    names = stream["vectors"]
+    if names not in (["w"], ["w", "total"]) or stream["n_visits"] < 0:
+        raise ModelFormatError("stream: it must have the vector w, and perhaps total")
+    state = {name: array(f"stream_{name}", FLOAT, (n_features,)) for name in names}
+    for name, values in state.items():
+        check_weights(f"stream_{name}", values, forbids=False)
+    state["w"] = state["w"].astype(np.float32)
+    numbers = {"n_visits": stream["n_visits"], "power": stream["power"]}
+    return {"total": None, **state, **numbers}
+
+
+def _check(parser):
+    """Raise ValueError if the fitted attributes contradict each other."""
+    weights = check_form(parser)
+    coef = weights["coef"]
+    check_weights("coef_", coef.data if sp.issparse(coef) else coef, forbids=False)
+    _check_width(parser, parser.n_features_in_)
+
+
+def _check_width(parser, n_features):
+    """Raise ValueError if this is not the number of the features of a parser."""
+    known = (parser.features or ArcFeatures()).n_features
+    if n_features != known:
+        raise ModelFormatError(
+            f"the features of the parser have n_features={known}, but its weights are "
+            f"of {n_features}"
+        )
