@@ -60,6 +60,7 @@ class SDCABound(FromNaturalParameters):
             entropy=self.entropy,
             steps=self.steps,
             line_search_tol=self.line_search_tol,
+            prunes=self.problem.structure.prunes_visits,
         )
 
     def natural_parameters(self):

@@ -105,6 +105,8 @@ class Structure(ABC):
     """
 
     name: ClassVar[str]
+    # Whether visits leave out labels but 0 that are improbable, see _sdca_bound.pyx.
+    prunes_visits: ClassVar[bool] = False
     levels: ClassVar[frozenset[str]]
 
     def __init__(

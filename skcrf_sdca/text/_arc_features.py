@@ -252,7 +252,7 @@ class TokenArcs:
         self.n_words = tokens.lengths
         self.lengths = self.n_words * (self.n_words + 1)
         self.offsets = np.append(0, np.cumsum(self.lengths))
-        self._known_sizes = None
+        self._known_sizes = None, None
 
     stores_rows = False
     is_sparse = True
@@ -275,17 +275,23 @@ class TokenArcs:
 
     def row_norms(self):
         """Return the norms of all rows."""
-        return self._sizes(np.ones(len(self)))[2]
+        return self._sizes(None)[2]
 
     def feature_sizes(self, weight):
         """Return weighted sums of squares of features, and of where they are not 0."""
         return self._sizes(weight)[:2]
 
     def _sizes(self, weight):
-        """Return the `MadeRows.sizes`, which take the time of an epoch."""
-        if self._known_sizes is None or self._known_sizes[0] is not weight:
-            self._known_sizes = weight, self.feature_rows().sizes(weight)
-        return self._known_sizes[1]
+        """Return the `MadeRows.sizes`, which take the time of an epoch.
+
+        None stands for any weights.
+        """
+        known, found = self._known_sizes
+        if found is None or not (weight is None or np.array_equal(weight, known)):
+            known = np.full(len(self), 1.0 / len(self)) if weight is None else weight
+            found = self.feature_rows().sizes(known)
+            self._known_sizes = known, found
+        return found
 
     @property
     def n_positions(self):

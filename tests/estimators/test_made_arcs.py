@@ -209,3 +209,26 @@ def test_bad_input_is_named():
     crf.set_params(features=ArcFeatures(TEMPLATES, columns=("word", "tag")))
     with pytest.raises(ValueError, match="n_features=1048576, but the model has 97"):
         crf.predict(X)
+
+
+def test_visits_leave_out_arcs_that_are_improbable():
+    # A word's tag decides about its head.
+    words = [("a", "N"), ("b", "V"), ("c", "D"), ("d", "N")]
+    sentences = [[words[k] for k in (0, 1, 2, 3)], [words[k] for k in (2, 3, 1)]] * 100
+    trees = [[2, 0, 4, 2], [2, 3, 0]] * 100
+    options = {"features": FEATURES, "alpha": 1e-4, "max_iter": 2, "warm_start": True}
+    crf = fitted(sentences, trees, **options)
+    kept = crf._warm_state["expected_local"][:, 1]
+    probable = np.concatenate([p.ravel() for p in crf.predict_proba(sentences)])
+    arcs = probable > 0.0
+    # All arcs have a probability; the dual point leaves out some of them.
+    assert (kept[arcs] == 0.0).sum() > 0.1 * arcs.sum()
+    assert (kept[~arcs] == 0.0).all()
+    # It is one of distributions over trees all the same.
+    tables = np.split(kept, np.cumsum([20, 12] * 100)[:-1])
+    for heads, table in zip(trees, tables, strict=True):
+        of_words = table.reshape(len(heads) + 1, len(heads)).sum(axis=0)
+        assert_allclose(of_words, 1.0, rtol=0, atol=1e-12)
+    best = fitted(sentences, trees, **{**options, "solver": "lbfgs", "max_iter": 50})
+    assert crf.dual_objective_ <= best.primal_objective_
+    assert crf.duality_gap_ >= crf.primal_objective_ - best.primal_objective_

@@ -18,9 +18,20 @@ the one of which mu_t and nu_t differ most. A step of 1 makes E exact, and anoth
 its distance from H(alpha_i) smaller, but for what J leaves out.
 
 One call of the oracle is made, and expectations alone are asked of the inference.
+
+Where features are made at the visit, they are most of its time, and most arcs are in no
+tree that is probable. Any distribution beta will do in the place of p: the visit takes
+p given that none of the improbable arcs A is in the tree,
+
+    sum over arcs a of A of p_a <= SHARE gap.
+
+The linear part of f loses -log p(no arc of A) at most, a small part of the gap, however
+small that is. The expectations of beta are 0 at these arcs, so that their features are
+not needed where the ones of alpha are 0 too. The inference is called twice.
 """
 
-from libc.math cimport fabs
+from libc.math cimport INFINITY, fabs, frexp, ldexp
+from libc.string cimport memcpy, memset
 
 from ..features._weights cimport addressable
 from ..inference._inference cimport Values
@@ -29,6 +40,12 @@ from ..math._vecmath cimport Stored, doubles, vxlogx
 from ._visits cimport DualVisitor
 
 import numpy as np
+
+# Of the gap, and at most: the probability of what is left out.
+cdef double SHARE = 0.1, MOST = 0.1
+# Powers of two that sums of probabilities are told apart by.
+cdef enum:
+    N_POWERS = 64
 
 
 cdef class SDCABoundKernel(DualVisitor):
@@ -46,6 +63,8 @@ cdef class SDCABoundKernel(DualVisitor):
         The step of the last visit, from which the next line search starts: changed in
         place.
     line_search_tol : float
+    prunes : bool
+        Whether labels other than 0 that are improbable are left out of p.
     """
 
     cdef readonly Py_ssize_t n_evaluations
@@ -55,10 +74,12 @@ cdef class SDCABoundKernel(DualVisitor):
     cdef double[::1] entropy
     cdef double[::1] steps
     cdef double[::1] moved                      # (K,) buffer
+    cdef bint prunes
+    cdef Values pruned                          # buffer of potentials
 
     def __init__(
         self, item, offsets, scale, gaps, sampler, *, expected, entropy, steps,
-        double line_search_tol,
+        double line_search_tol, bint prunes,
     ):
         super().__init__(item, offsets, scale, gaps, sampler)
         self.local = expected.local.reshape(-1)
@@ -66,6 +87,8 @@ cdef class SDCABoundKernel(DualVisitor):
         self.entropy, self.steps = entropy, steps
         self.line_search_tol = line_search_tol
         self.moved = np.empty(self.n_labels)
+        self.prunes = prunes
+        self.pruned = self.item.new_values()
 
     def take_targets(self):
         """Take the expectations of the targets; their entropies are not written."""
@@ -111,16 +134,19 @@ cdef class SDCABoundKernel(DualVisitor):
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit item i; return False if a number is not finite."""
-        cdef double gap, step
+        cdef double gap, step, log_partition
         cdef Segment segment
         if self.is_empty(i):
             self.record_gap(i, 0.0)
             return True
-        gap = self.expect(i, True) - self.entropy[i]
+        log_partition = self.expect(i, True)
+        gap = log_partition - self.entropy[i]
         gap -= self.item.inner(self.kept(i), self.item.potentials)
         if gap != gap:
             return False
         self.record_gap(i, max(gap, 0.0))
+        if self.prunes:
+            gap += self.prune(min(SHARE * gap, MOST)) - log_partition
         self.item.set_change(self.item.expected, self.kept(i))
         if self.sampler.by_residual:
             self.record_value(i, self.item.residual() ** 2)
@@ -134,6 +160,25 @@ cdef class SDCABoundKernel(DualVisitor):
         self.move(i, step, gap, &segment)
         self.sums.add_to_weights(-self.scale[i] * step)
         return True
+
+    cdef double prune(self, double most) noexcept nogil:
+        """Leave out labels that have ``most`` probability in all; return log Z.
+
+        The expectations are those of the labels that are left.
+        """
+        cdef Py_ssize_t t, k, n = self.n_labels
+        cdef double limit = limit_of(
+            self.item.expected.local, self.item.length, n, most
+        )
+        cdef double* local = self.pruned.local
+        cdef const double* p = self.item.expected.local
+        memcpy(local, self.item.potentials.local, self.item.n_local * sizeof(double))
+        self.pruned.tied = self.item.potentials.tied
+        for t in range(self.item.length):
+            for k in range(t * n + 1, (t + 1) * n):
+                if p[k] < limit:
+                    local[k] = -INFINITY
+        return self.expect_at(self.pruned, self.item.expected)
 
     # The cliques are the label of one position: with H = h((1 - s) mu_t + s nu_t), the
     # linear term is f(1) - f(0) + R(1) - h(nu_t) + h(mu_t), of which the first part is
@@ -193,6 +238,27 @@ cdef class SDCABoundKernel(DualVisitor):
         mix(mu.tied, new.tied, step, self.item.n_tied)
         gained -= vxlogx(p, self.n_labels)
         self.entropy[i] += step * of_target + max(gained, 0.0)
+
+
+cdef double limit_of(
+    const double* p, Py_ssize_t length, Py_ssize_t n, double most
+) noexcept nogil:
+    """Return a limit, below which the probabilities of labels but 0 sum to ``most``."""
+    cdef Py_ssize_t t, k
+    cdef int power
+    cdef double[N_POWERS] sums
+    memset(&sums[0], 0, N_POWERS * sizeof(double))
+    for t in range(length):
+        for k in range(t * n + 1, (t + 1) * n):
+            frexp(p[k], &power)
+            if p[k] > 0.0:
+                sums[min(max(-power, 0), N_POWERS - 1)] += p[k]
+    power = N_POWERS - 1
+    while power >= 0 and sums[power] <= most:
+        most -= sums[power]
+        power -= 1
+    # Numbers of this power are from 2^-(power + 1) to 2^-power.
+    return ldexp(1.0, -power - 1)
 
 
 cdef void widen(const float* x, Py_ssize_t n, double* out) noexcept nogil:

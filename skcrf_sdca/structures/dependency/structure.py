@@ -31,6 +31,7 @@ class DependencyTrees(TokenRows, Structure):
     """
 
     name = "dependency"
+    prunes_visits = True
     levels = frozenset({"argmax", "log_partition", "expect", "visit"})
     n_tied = 0
     potential_axes = "TK", "nP"
