@@ -36,6 +36,8 @@ OPTIONS_OF = {
     "_made_rows": ["-O3", "-g0"],
     "_metric": ["-O3", "-g0"],
     "_observed": ["-O3", "-g0"],
+    "_reweighted": ["-O3", "-g0"],
+    "_reweighted_maximum": ["-O3", "-g0"],
     "_segment_chain": ["-O3", "-g0"],
     "_sparse_transitions": ["-O3", "-g0"],
     # A square root must not have to tell of an error.

@@ -84,6 +84,7 @@ DualSampling: TypeAlias = Literal[
     "gap", "gap_importance", "importance", "uniform", "max"
 ]
 EdgeFeatures: TypeAlias = Literal["all"] | Sequence[str] | Sequence[int] | HasShape
+GraphInference: TypeAlias = Literal["exact", "trw"]
 GraphSolver: TypeAlias = Literal["oeg", "sdca", "sag", "sgd", "lbfgs"]
 Features: TypeAlias = Literal["auto", "all", "observed"]
 SDCASampling: TypeAlias = DualSampling | Literal["residual"]

@@ -11,7 +11,7 @@ from typing import Self
 
 from numpy.typing import ArrayLike
 
-from skcrf_sdca._utils.typing import Graphs, Labels
+from skcrf_sdca._utils.typing import GraphInference, Graphs, Labels
 from skcrf_sdca.data.graphs import (
     read_graphs,
     split_graphs,
@@ -20,7 +20,7 @@ from skcrf_sdca.data.graphs import (
 from skcrf_sdca.estimators.base import BaseFit, fits
 from skcrf_sdca.estimators.parameters import GraphOptions, parameters
 from skcrf_sdca.estimators.solver_choice import SolverByName
-from skcrf_sdca.model.graph_answers import GraphAnswers
+from skcrf_sdca.model.graph_answers import GRAPHS, GraphAnswers
 
 
 @parameters
@@ -175,7 +175,8 @@ class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
         return read_graphs(X, y, known, self._split)
 
     def _structure_options(self, training):
-        return self._structure, {"edges": training.edges, "directed": self.directed}
+        own = {"edges": training.edges, "directed": self.directed}
+        return GRAPHS[self.inference].name, own
 
     def _takes_tables(self):
         return False
@@ -215,4 +216,5 @@ class TreeCRF(GraphCRF):
     """
 
     directed: bool = field(default=True, init=False)
+    inference: GraphInference = field(default="exact", init=False)
     _split = staticmethod(split_trees)

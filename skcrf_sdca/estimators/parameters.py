@@ -34,6 +34,7 @@ from skcrf_sdca._utils.typing import (
     EdgeFeatures,
     Features,
     FilePath,
+    GraphInference,
     GraphSolver,
     LabelFeatures,
     LabelNames,
@@ -738,6 +739,20 @@ class PairOptions:
 
 
 @parameters
+class InferenceOptions:
+    """How graphs are summed over."""
+
+    inference: GraphInference = "exact"
+    """{"exact", "trw"}
+
+    "exact" sums over all labellings by a junction tree, and refuses graphs that are too
+    wide. "trw" takes graphs of any width. It replaces log Z by an upper bound, the
+    tree-reweighted log Z: the objective of the fit is a surrogate, convex and at least
+    P(w), and so are the certificate and all probabilities.
+    """
+
+
+@parameters
 class GraphSolverOptions:
     """The solver of graphs, by its name."""
 
@@ -757,6 +772,7 @@ class GraphOptions(
     ScoringOptions,
     EpochOptions,
     AccelerationOptions,
+    InferenceOptions,
     GraphSolverOptions,
     UnknownOptions,
     PairOptions,

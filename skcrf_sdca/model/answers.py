@@ -27,7 +27,12 @@ from skcrf_sdca._utils.typing import (
     Uncertainty,
 )
 from skcrf_sdca._utils.words import place, words
-from skcrf_sdca.model.fitted import FittedModel, no_probabilities
+from skcrf_sdca.model.fitted import (
+    FittedModel,
+    no_draws,
+    no_labellings,
+    no_probabilities,
+)
 from skcrf_sdca.model.validation import (
     evaluation_labels,
     held_out_labels,
@@ -133,6 +138,7 @@ class Answers(FittedModel):
         """
         return self._predict(self._packed(X), decoding, known)
 
+    @available_if(no_labellings)
     def predict_n_best(self, X: Dataset, n: int) -> NDArray[Any]:
         """Return the n most probable labellings of every sequence, or graph, exactly.
 
@@ -176,7 +182,7 @@ class Answers(FittedModel):
 
         return self._over(best, packed, proba=False)
 
-    @available_if(no_probabilities)
+    @available_if(no_draws)
     def sample(
         self, X: Dataset, n_draws: int = 1, random_state: RandomState = None
     ) -> NDArray[Any]:

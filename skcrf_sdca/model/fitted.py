@@ -71,6 +71,8 @@ class FittedModel:
     _structure: ClassVar[str]
     # Whether there are weights of more than two labels, or of features and two labels.
     _has_tuples: bool = False
+    # Why there are probabilities of single labels alone, if there are no others.
+    _no_labellings: str | None = None
     # The parts of labels, and which label has which, a csr_array (n_labels, n_parts).
     parts_: NDArray[np.object_] | None = None
     label_features_: Any = None
@@ -209,6 +211,16 @@ def no_probabilities(estimator):
         f"{type(estimator).__name__} {why} scores, and no probabilities; fit with "
         'loss="softmax_margin" or "log_loss"'
     )
+
+
+def no_labellings(estimator):
+    """Return why an estimator has no distribution of labellings, None if it has."""
+    return estimator._no_labellings
+
+
+def no_draws(estimator):
+    """Return why labellings of an estimator cannot be drawn, None if they can."""
+    return no_labellings(estimator) or no_probabilities(estimator)
 
 
 class FittedChain(NamedTuple):

@@ -1,7 +1,6 @@
 """GraphAnswers: what a fitted model of graphs answers, and tables of its weights."""
 
 from collections.abc import Hashable, Iterable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._utils.messages import required_attribute
+from skcrf_sdca._utils.typing import GraphInference, Graphs
 from skcrf_sdca._utils.words import one_alone, words
 from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.graphs import Edges, named_as_graphs
@@ -19,12 +19,16 @@ from skcrf_sdca.model.inspection import Inspection, checked_place, weight_table
 from skcrf_sdca.model.tables import Table
 from skcrf_sdca.model.validation import packed_for
 from skcrf_sdca.structures.form import Axis
-from skcrf_sdca.structures.graph.junction_tree import junction_trees
 from skcrf_sdca.structures.graph.parameters import (
     GRAPH_BLOCKS,
     GraphParameters,
     pair_places,
 )
+from skcrf_sdca.structures.graph.reweighted import ReweightedGraph
+from skcrf_sdca.structures.graph.structure import Graph
+
+# Parameter `inference` -> the structure that fits, and whose scores answer.
+GRAPHS: dict[str, type[Graph]] = {"exact": Graph, "trw": ReweightedGraph}
 
 
 class PackedGraphs(NamedTuple):
@@ -34,7 +38,7 @@ class PackedGraphs(NamedTuple):
     input_format: Any
     edges: Edges
     place: NDArray[np.int32]
-    trees: Any  # JunctionTrees
+    trees: Any  # JunctionTrees or ReweightedGraphs
     order: NDArray[Any]  # of the edges of the trees
 
 
@@ -45,8 +49,13 @@ class GraphAnswers(Inspection, TrimmingMixin):
     _beside = "edges"
     _named = staticmethod(named_as_graphs)
 
+    inference: GraphInference
     edge_coef_: NDArray[np.float64]
     n_edge_features_in_: int
+
+    @property
+    def _no_labellings(self):
+        return GRAPHS[self.inference].no_distribution
 
     @staticmethod
     def _axes_of(fitted):
@@ -75,20 +84,21 @@ class GraphAnswers(Inspection, TrimmingMixin):
         if not len(edges.ends):
             edges = edges._replace(features=np.empty((0, expected)))
         place = pair_places(len(self.classes_), self.directed)
-        trees, order = junction_trees(data.offsets, edges, len(place), place)
+        arrange = GRAPHS[self.inference].arrange
+        trees, order = arrange(data.offsets, edges, len(place), place)
         return PackedGraphs(data, input_format, edges, place, trees, order)
 
     def _scores_of(self, packed):
-        data = packed.data
+        offsets, scores = packed.data.offsets, GRAPHS[self.inference].scores_type
         weights = fitted_weights(self)
-        parameters, X = GraphParameters.of_fitted(weights, packed.place, data.X)
-        return partial(
-            parameters.scores,
-            FeatureRows(X),
-            packed.trees,
-            data.offsets,
-            temperature=self.temperature_ or 1.0,
-        )
+        parameters, X = GraphParameters.of_fitted(weights, packed.place, packed.data.X)
+        rows, temperature = FeatureRows(X), self.temperature_ or 1.0
+
+        def scores_of(begin, end):
+            found = parameters.potentials(rows, offsets, begin, end, temperature)
+            return scores(packed.trees, *found, begin)
+
+        return scores_of
 
     def _pair_marginals(self, scores, packed, begin, end):
         first, last = packed.edges.offsets[[begin, end]]
@@ -96,6 +106,35 @@ class GraphAnswers(Inspection, TrimmingMixin):
         pairs = np.empty_like(found)
         pairs[packed.order[first:last] - first] = found
         return pairs, bounds
+
+    def predict_bound(self, X: Graphs) -> NDArray[np.float64]:
+        """Return how far the labellings of `predict` may be from the best ones.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        distance : ndarray of shape (n,)
+            An upper bound of the largest score of a labelling of each graph, less the
+            score of the labelling of ``predict(X)``. 0 proves that no labelling has a
+            larger score, and is the answer with ``inference="exact"``.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import GraphCRF
+        >>> X = [([["a"], ["b"], ["b"]], [[0, 1], [1, 2], [2, 0]])]
+        >>> crf = GraphCRF(inference="trw", random_state=0).fit(X, [["A", "B", "B"]])
+        >>> crf.predict_bound(X).round(9)
+        array([0.])
+        """
+
+        def distances(scores, begin, end):
+            values, bounds = scores.maxima()
+            return np.maximum(bounds - values, 0.0)
+
+        return self._over(distances, self._packed(X), proba=False)
 
     def transition_features(self) -> Table:
         """Return all weights of pairs of labels that are not zero, the largest first.

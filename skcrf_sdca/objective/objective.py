@@ -131,6 +131,9 @@ class Objective(ABC):
         of the features of a labelling of sequence i.
     initial_primal : float
         P(0).
+    excess : float
+        Of the last `expected_point`: the mean of log Z - <mu, scores> - H(mu). It is 0
+        where inference is exact, and belongs to the gap where log Z is an upper bound.
     """
 
     n_sequences: int
@@ -139,6 +142,7 @@ class Objective(ABC):
     mean_size: float
     mean_squared_size: float
     initial_primal: float
+    excess = 0.0
 
     def __init__(self, alpha, *, loss=LOG_LOSS, penalty=None):
         self.alpha = alpha
@@ -239,7 +243,7 @@ class Objective(ABC):
         v, loss, largest = self.expected_point(w)
         scale = self.loss.scale * self.strength
         if "gradient" not in self.penalty.offers:
-            certificate = self.certify_pair(w, v, loss, largest)
+            certificate = self.certify_pair(w, v, loss, largest, self.excess)
             gradient = np.subtract(self.penalty.curvature * w, v, out=v)
             gradient *= scale
             return gradient, certificate
@@ -251,7 +255,7 @@ class Objective(ABC):
         penalty_gap = self.penalty.gap(w, v, out=gradient)
         if "curvature" in self.penalty.offers:
             distance = self._distance(penalty_gap)
-        gap = scale * penalty_gap
+        gap = scale * penalty_gap + self.loss.scale * self.excess
         gradient *= scale
         return gradient, self._certificate_by_gap(primal, gap, distance, largest)
 

@@ -388,11 +388,12 @@ class Problem(Objective):
         """
         parameters, point = self.new_parameters(w), self.new_parameters()
         tied_total = np.zeros_like(self.tied_targets)
-        losses, sizes = [], []
+        losses, sizes, excess = [], [], np.empty(len(self.data))
 
         def run(begin, end):
             scores = self.scores(parameters, begin, end)
             local, tied, log_partition = scores.expectations(self.weight[begin:end])
+            excess[begin:end] = scores.excess
             losses = self._losses(log_partition, scores, begin, end)
             return local, tied, losses, largest(scores.local, scores.tied)
 
@@ -406,6 +407,7 @@ class Problem(Objective):
             losses.append(losses_of_range)
             sizes.append(size)
         self._add_tied_to_primal_point(point, tied_total)
+        self.excess = self.mean(excess)
         return point.w, self.mean(np.concatenate(losses)), max(sizes)
 
     def mean_loss(self, w):

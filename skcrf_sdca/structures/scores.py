@@ -48,12 +48,16 @@ class Scores:
         Item i has the positions ``offsets[i]:offsets[i + 1]``.
     n_jobs : int or None
         Number of threads of full passes. 0, the default, takes all items as one range.
+    excess : float or ndarray of shape (n,)
+        Of the last `expectations`: log Z - <mu, scores> - H(mu), 0 where inference is
+        exact.
     """
 
     local: NDArray[np.float64]
     tied: NDArray[np.float64]
     offsets: NDArray[np.int64]
     n_jobs = 0
+    excess: float | NDArray[np.float64] = 0.0
     # Bytes at a position in the lists of the n best, for each of these; None if
     # `inference` has no such lists.
     _bytes_of_place: float | None = None
@@ -119,10 +123,12 @@ class Scores:
         """Return local expectations, the weighted sum of tied ones, and log Z.
 
         They have the shapes of ``local`` and ``tied``; ``weight`` is of shape (n,).
+        Sets ``excess``.
         """
         if len(weight) != len(self):
             raise ValueError(f"{len(weight)} weights for {len(self)} chains")
         local, values = np.empty_like(self.local), np.empty(len(self))
+        self.excess = np.empty(len(self))
 
         def add(scores, begin, end):
             total = np.zeros_like(self.tied)
@@ -134,6 +140,7 @@ class Scores:
                 values,
                 weight=weight,
                 tied_total=total.reshape(-1),
+                excess=self.excess,
             )
             return total
 

@@ -90,6 +90,11 @@ def graphs(nodes, *, with_features):
     return found
 
 
+def forests(nodes):
+    """Return graphs without cycles with these nodes."""
+    return [(own, EDGES[len(own)][: len(own) - 1]) for own in nodes]
+
+
 def trees(nodes):
     """Return trees with these nodes."""
     return [(x, HEADS[len(x)]) for x in nodes]
@@ -273,6 +278,7 @@ CHAINS = {
 # Those that need no marginals of all pairs of labels.
 SEGMENTS = {s: (SegmentCRF, {"solver": s}) for s in ("oeg", "sag", "sgd", "lbfgs")}
 GRAPHS = {s: (GraphCRF, {"solver": s}) for s in ("sdca", "oeg", "sag", "sgd", "lbfgs")}
+REWEIGHTED = {s: GRAPHS[s] for s in ("sdca", "oeg", "sag", "lbfgs")}
 TREES = {s: (TreeCRF, {"solver": s}) for s in GRAPHS}
 # Those that make no certificate, by what they learn from.
 ONLINE = {
@@ -313,6 +319,11 @@ class Model(NamedTuple):
     options: dict
     ends: Callable
     online: dict
+
+    @property
+    def takes_hinge(self):
+        """Whether largest scores are found, and not only bounded."""
+        return self.options.get("inference") != "trw"
 
     @property
     def is_table(self):
@@ -407,10 +418,22 @@ MODELS = {
         "graphs", trees(DICTS), solvers=TREES, enumerate_=of_tree, ends=ends_of_tree
     ),
     "graphs": row("graphs", graphs(STRINGS, with_features=False), ends=ends_of_graph),
+    # Where tree-reweighted sums are those of the labellings.
+    "reweighted graphs": row(
+        "graphs",
+        forests(ARRAYS),
+        solvers=REWEIGHTED,
+        ends=ends_of_graph,
+        inference="trw",
+    ),
     "directed graphs": row(
         "graphs", graphs(ARRAYS, with_features=True), ends=ends_of_graph, directed=True
     ),
 }
+OF_HINGE = [name for name, model in MODELS.items() if model.takes_hinge]
+# (model, loss) with probabilities, and with scores alone.
+WITH_LOSSES = [(name, "log_loss") for name in MODELS]
+WITH_LOSSES += [(name, "hinge") for name in OF_HINGE]
 # (model, solver) of every fit that ends with a certificate.
 EXACT = [(name, solver) for name, model in MODELS.items() for solver in model.solvers]
 
@@ -452,7 +475,9 @@ def bits(value):
 
 def answers(model, crf):
     """Return what a fitted model answers, by bits."""
-    found = {"predict": crf.predict(model.X), "n_best": crf.predict_n_best(model.X, 3)}
+    found = {"predict": crf.predict(model.X)}
+    if hasattr(crf, "predict_n_best"):
+        found["n_best"] = crf.predict_n_best(model.X, 3)
     for method in PROBABLE:
         if hasattr(crf, method):
             found[method] = getattr(crf, method)(model.X)

@@ -11,7 +11,7 @@ from matrix_models import EXACT, MODELS, dense
 from skcrf_sdca.estimators import solver_choice
 
 DUAL = [(name, solver) for name, solver in EXACT if solver in ("sdca", "oeg")]
-OF_HINGE = [name for name, solver in EXACT if solver == "sdca"]
+OF_HINGE = [n for n, s in EXACT if s == "sdca" and MODELS[n].takes_hinge]
 
 
 def fit(name, solver, case, acceleration=None, **parameters):

@@ -191,9 +191,17 @@ REFUSALS = [
 ]
 
 
+NO_LARGEST = Refusal(
+    "mathematics: the hinge needs a labelling of largest score, and not one near it",
+    "a loss with temperature > 0",
+)
+
+
 def refusal_of(model, solver, case):
     """Return the messages of the refusals of a combination, None if there is none."""
     found = [own for own in REFUSALS if own.concerns(model.family, solver, case)]
+    if case.loss == "hinge" and not model.takes_hinge:
+        found.append(NO_LARGEST)
     return "|".join(own.message for own in found) or None
 
 

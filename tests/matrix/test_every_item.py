@@ -150,8 +150,9 @@ def test_an_empty_item_has_one_labelling(name):
     assert crf.log_partition(X)[-1] == 0.0
     assert crf.log_likelihood(X, [*model.y, []])[-1] == 0.0
     assert crf.predict_proba(X)[-1].shape == (0, n_labels)
-    assert crf.predict_n_best(X, 3)[-1] == [([], 1.0)]
-    assert crf.sample(X, 2, random_state=0)[:, -1].tolist() == [[], []]
+    if hasattr(crf, "predict_n_best"):
+        assert crf.predict_n_best(X, 3)[-1] == [([], 1.0)]
+        assert crf.sample(X, 2, random_state=0)[:, -1].tolist() == [[], []]
     assert crf.score(X, [*model.y, []]) == crf.score(model.X, model.y)
     if hasattr(crf, "predict_spans"):
         assert crf.predict_spans(X)[-1] == []

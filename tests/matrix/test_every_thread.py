@@ -4,15 +4,21 @@ import copy
 
 import pytest
 
-from matrix_models import EXACT, MODELS, answers, check_same_optimum, fitted
+from matrix_models import (
+    EXACT,
+    MODELS,
+    WITH_LOSSES,
+    answers,
+    check_same_optimum,
+    fitted,
+)
 
 # The ranges of the data change the order of sums: no fit is shared with other modules.
 pytestmark = pytest.mark.usefixtures("many_ranges")
 new_fit = fitted.__wrapped__
 
 
-@pytest.mark.parametrize("loss", ["log_loss", "hinge"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "loss"), WITH_LOSSES)
 def test_answers_do_not_depend_on_threads(name, loss):
     model, crf = MODELS[name], new_fit(name, loss=loss)
     threads = copy.deepcopy(crf).set_params(n_jobs=2)

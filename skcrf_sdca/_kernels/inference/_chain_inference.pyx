@@ -245,7 +245,7 @@ cdef class ChainInference(DirectInference):
                 skip(edges.target, (t - 1) * n), <float*> edges.ratio + (t - 1) * n,
                 change.tied, &lost,
             )
-        segment.out_of_reach = is_out_of_reach(lost)
+        segment.out_of_reach, segment.constant = is_out_of_reach(lost), 0.0
         return value
 
     cdef void set_parts(self, Segment* segment, Part nodes) noexcept nogil:

@@ -102,13 +102,13 @@ def edge_marginals(
     square = inference.n_labels * inference.n_labels
     if edges.shape[0] == 0:
         return
-    first = inference.trees.edge_offsets[inference.first_graph]
+    first = inference.joined.edge_offsets[inference.first_graph]
     with nogil:
         for i in range(inference.offsets.shape[0] - 1):
             if items.take(i) and inference.log_partition(items.scores) != -INFINITY:
                 inference.workspace.sum_down(
                     inference.graph, False, &node[0], &edges[0, 0, 0] + square * (
-                        inference.trees.edge_offsets[inference.graph] - first
+                        inference.joined.edge_offsets[inference.graph] - first
                     ),
                 )
 
@@ -133,7 +133,7 @@ def mix_cliques(
             inference.log_partition(items.scores)
             work.sum_down(inference.graph, True, &node[0], NULL)
             table = &tables[bounds[inference.graph]]
-            for r in range(inference.trees.n_in_tables[inference.graph]):
+            for r in range(inference.workspace.trees.n_in_tables[inference.graph]):
                 table[r] = <real> (
                     keep * table[r] + (1.0 - keep) * work.tables[r]
                 )

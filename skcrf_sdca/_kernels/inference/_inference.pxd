@@ -48,6 +48,7 @@ cdef class Inference:
     cdef double add_expected(
         self, Values scores, double weight, Values out,
         double* buffer) noexcept nogil
+    cdef double excess(self, Values scores, Values expected) noexcept nogil
 
 
 cdef inline Py_ssize_t begin_of_local(Inference inference, Py_ssize_t i) noexcept nogil:

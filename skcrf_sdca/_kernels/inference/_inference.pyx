@@ -160,6 +160,13 @@ cdef class Inference:
         """
         return self.lacks(b"add_expected")
 
+    cdef double excess(self, Values scores, Values expected) noexcept nogil:
+        """Return log Z - <mu, scores> - H(mu) of what `expect` wrote last.
+
+        0 where inference is exact; where log Z is an upper bound, by how much at most.
+        """
+        return 0.0
+
 
 cdef class KeptPart:
     """Marginals of the cliques, or of the separators, of all items.

@@ -1,13 +1,9 @@
 """Junction trees, and the factors of their cliques: see _junction_tree.pyx."""
 
+from ._joined_nodes cimport JoinedNodes
 
-cdef class JunctionTrees:
-    cdef readonly Py_ssize_t n_labels
-    cdef readonly Py_ssize_t n_edge_features
-    cdef readonly Py_ssize_t n_pairs        # pairs of labels with weights of their own
-    cdef readonly Py_ssize_t n_tied         # n_edge_features * n_pairs
-    cdef const long long[::1] offsets
-    cdef const long long[::1] edge_offsets
+
+cdef class JunctionTrees(JoinedNodes):
     # Of steps, one for each node, laid end to end.
     cdef const int[::1] node                # the node that is eliminated
     cdef const int[::1] parent              # the step of the clique above, -1 for none
@@ -19,32 +15,18 @@ cdef class JunctionTrees:
     cdef const int[::1] exponent
     cdef const long long[::1] table_at
     cdef const long long[::1] message_at
-    cdef readonly object table_sizes        # (n,) numbers in the tables of each graph
-    cdef readonly object message_sizes
     cdef readonly object clique_sizes       # (N,) numbers in the table of each step
     cdef const long long[::1] n_in_tables   # table_sizes
     cdef const long long[::1] n_messages    # message_sizes
     cdef Py_ssize_t most_rows               # of the table of one clique
     # Of edges, in the order of the steps that have them.
     cdef const long long[::1] edge_bounds
-    cdef const int[::1] edge_from
-    cdef const int[::1] edge_to
     cdef const int[::1] edge_axis
     cdef const unsigned char[::1] edge_leaves
-    cdef const double[:, ::1] edge_features
-    cdef const int[::1] edge_kind           # equal for equal features
-    cdef readonly Py_ssize_t most_kinds
-    cdef bint shares_kinds                  # whether all graphs share the kinds
     cdef const unsigned char[::1] is_narrow     # whether a step needs no table
-    cdef readonly double largest_row
-    cdef const int[::1] place               # (K * K,) of a pair of labels
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t n_axes(self, Py_ssize_t step) noexcept nogil
-    cdef double edge_score(
-        self, Py_ssize_t e, const int* path, const double* tied) noexcept nogil
-    cdef void add_edge(
-        self, Py_ssize_t e, const int* path, double step, double* tied) noexcept nogil
 
 
 cdef class Cliques:

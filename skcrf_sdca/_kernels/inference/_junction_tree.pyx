@@ -14,6 +14,7 @@ from libc.math cimport isfinite
 from libc.string cimport memcpy, memset
 
 from ..math._vecmath cimport ops
+from ._joined_nodes cimport JoinedNodes
 
 import numpy as np
 
@@ -21,7 +22,7 @@ import numpy as np
 MOST_AXES = 62
 
 
-cdef class JunctionTrees:
+cdef class JunctionTrees(JoinedNodes):
     """The junction trees of graphs laid end to end, and their edges; not changed.
 
     Parameters
@@ -40,27 +41,17 @@ cdef class JunctionTrees:
         Whether a step needs no table.
     edge_bounds : ndarray of shape (N + 1,), int64
         The edges of each step: from the node that it eliminates into its separator.
-    edge_from, edge_to : ndarrays of shape (E,), int32
-        Nodes, in the order of the steps.
+    edge_from, edge_to, edge_features, edge_kind, place
+        As for `JoinedNodes`; edges are in the order of the steps.
     edge_axis : ndarray of shape (E,), int32
         The axis of the separator at the other end of the edge.
     edge_leaves : ndarray of shape (E,), uint8
         Whether the edge goes from the node that is eliminated.
-    edge_features : ndarray of shape (E, d_e)
-    edge_kind : tuple
-        Numbers of edges (E,) int32, equal for equal features; how many a graph has at
-        most; and whether all graphs share the numbers, or each graph has its own.
-    place : ndarray of shape (K, K), int32
-        The number of the weight of each pair of labels [from, to].
 
     Attributes
     ----------
-    table_sizes, message_sizes : ndarrays of shape (n,), int64
-        How many numbers the tables, and the messages, of each graph have.
     clique_sizes : ndarray of shape (N,), int64
         How many numbers the table of each step has.
-    largest_row : float
-        The largest sum of absolute features of an edge.
     """
 
     def __init__(
@@ -68,38 +59,27 @@ cdef class JunctionTrees:
         exponent, is_narrow, edge_bounds, edge_from, edge_to, edge_axis, edge_leaves,
         edge_features, edge_kind, place,
     ):
-        self.n_labels = n_labels
-        self.offsets, self.edge_offsets = offsets, edge_offsets
+        super().__init__(
+            n_labels, offsets, edge_offsets, edge_from, edge_to, edge_features,
+            edge_kind, place,
+        )
         self.node, self.parent = node, parent
         self.separator, self.separator_bounds = separator
         self.child, self.child_bounds = child
         self.exponent, self.exponent_bounds = exponent
         self.edge_bounds = edge_bounds
-        self.edge_from, self.edge_to = edge_from, edge_to
         self.edge_axis, self.edge_leaves = edge_axis, edge_leaves
-        self.edge_features = edge_features
-        self.n_edge_features = edge_features.shape[1]
-        self.largest_row = np.abs(edge_features).sum(axis=1).max(initial=0.0)
-        self.place = place.reshape(-1)
-        self.n_pairs = int(place.max()) + 1
-        self.n_tied = self.n_edge_features * self.n_pairs
         messages = n_labels ** np.diff(separator[1])
         self.message_at, self.message_sizes = begins(messages, offsets)
         self.clique_sizes = messages * n_labels
         self.table_at, self.table_sizes = begins(self.clique_sizes, offsets)
         self.n_in_tables, self.n_messages = self.table_sizes, self.message_sizes
         self.most_rows = messages.max(initial=1)
-        self.edge_kind, self.most_kinds, self.shares_kinds = edge_kind
         self.is_narrow = is_narrow
 
     def eliminated(self, i):
         """Return the nodes of graph i, of its own numbers, as they are eliminated."""
         return np.asarray(self.node)[self.offsets[i]:self.offsets[i + 1]]
-
-    def edge_bounds_of(self, begin, end):
-        """Return where the edges of each of the graphs begin <= i < end begin."""
-        bounds = np.asarray(self.edge_offsets)[begin:end + 1]
-        return bounds - bounds[0]
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
         """Return the number of nodes of graph i."""
@@ -108,30 +88,6 @@ cdef class JunctionTrees:
     cdef Py_ssize_t n_axes(self, Py_ssize_t step) noexcept nogil:
         """Return the number of nodes of the separator of a step."""
         return self.separator_bounds[step + 1] - self.separator_bounds[step]
-
-    cdef double edge_score(
-        self, Py_ssize_t e, const int* path, const double* tied
-    ) noexcept nogil:
-        """Return the score of the labels at both ends of an edge."""
-        cdef Py_ssize_t f
-        cdef double value = 0.0
-        cdef const double* weight = tied + self.place[
-            path[self.edge_from[e]] * self.n_labels + path[self.edge_to[e]]
-        ]
-        for f in range(self.n_edge_features):
-            value += self.edge_features[e, f] * weight[f * self.n_pairs]
-        return value
-
-    cdef void add_edge(
-        self, Py_ssize_t e, const int* path, double step, double* tied
-    ) noexcept nogil:
-        """Add step times the features of the labels at both ends of an edge."""
-        cdef Py_ssize_t f
-        cdef double* out = tied + self.place[
-            path[self.edge_from[e]] * self.n_labels + path[self.edge_to[e]]
-        ]
-        for f in range(self.n_edge_features):
-            out[f * self.n_pairs] += step * self.edge_features[e, f]
 
 
 def begins(sizes, offsets):

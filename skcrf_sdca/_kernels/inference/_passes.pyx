@@ -64,11 +64,12 @@ def expectations(
     const double[::1] weight=None,          # in, (n,)
     double[::1] tied_total=None,            # in, out, (n_tied,)
     double[:, ::1] tied_sums=None,          # out, (n, n_tied)
+    double[::1] excess=None,                # out, (n,)
 ):
     """Write the local expectations and log Z.
 
     The tied expectations of each item are written to ``tied_sums``, or weight[i] times
-    them added to ``tied_total``, where these are given.
+    them added to ``tied_total``, where these are given, and so is `Inference.excess`.
     """
     cdef Py_ssize_t i
     cdef Items items = Items(scores, begin, end)
@@ -82,6 +83,8 @@ def expectations(
         for i in range(begin, end):
             values[i] = 0.0
             out.tied = NULL
+            if excess is not None:
+                excess[i] = 0.0
             if tied_sums is not None:
                 out.tied = rows_pointer(tied_sums) + i * inference.n_tied
                 tied_sums[i, :] = 0.0
@@ -95,6 +98,8 @@ def expectations(
                 values[i] = inference.add_expected(
                     items.scores, weight[i], out, start_of(buffer)
                 )
+            if excess is not None:
+                excess[i] = inference.excess(items.scores, out)
     inference.check()
 
 

@@ -19,6 +19,7 @@ cdef struct Segment:
     double rest                         # log Z - <p, scores>
     double linear                       # <direction, scores>
     bint out_of_reach                   # whether p is where the target is as good as 0
+    double constant                     # H + sum_cliques p log p - sum_separators ...
 
 
 cdef class PenaltyRise:

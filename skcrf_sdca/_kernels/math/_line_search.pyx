@@ -191,7 +191,7 @@ cdef double move(Segment* segment, double step) noexcept nogil:
     cdef Part* separators = &segment.separators
     cdef double of_target = divergence(segment, step)
     if segment.out_of_reach:
-        return (
+        return segment.constant + (
             vxlogx(separators.moved, separators.n) - vxlogx(cliques.moved, cliques.n)
         )
     return segment.rest - step * segment.linear - of_target

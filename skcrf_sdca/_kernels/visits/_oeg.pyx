@@ -154,6 +154,7 @@ cdef class OEGKernel(DualVisitor):
         )
         log_z = self.expect_at(self.trial, new)
         self.new_entropy = log_z - self.item.inner(new, self.trial)
+        self.new_entropy -= self.item.inference.excess(self.trial, new)
         self.item.set_change(new, self.kept(i))
         self.item.sum_features()
         self.sums.measure(self.scale[i])

@@ -18,8 +18,9 @@ from skcrf_sdca._utils.memory import available_memory, check_fits
 from skcrf_sdca._utils.words import words
 
 ADVICE = (
-    "remove edges, join labels that are rare, or keep a forest of the edges (TreeCRF) "
-    "or a chain (SDCACRF)"
+    'set inference="trw" (a convex surrogate with its own certificate), remove edges, '
+    "join labels that are rare, or keep a forest of the edges (TreeCRF) or a chain "
+    "(SDCACRF)"
 )
 
 

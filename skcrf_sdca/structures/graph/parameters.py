@@ -15,7 +15,6 @@ labels of each feature only, see structures/chain/observed.py.
 import numpy as np
 
 from skcrf_sdca.structures.form import Block
-from skcrf_sdca.structures.graph.scores import GraphScores
 from skcrf_sdca.structures.parameters import Parameters
 
 GRAPH_BLOCKS = (
@@ -80,8 +79,3 @@ class GraphParameters(Parameters):
         # A graph has no first and no last node: weights that nobody keeps.
         ends = np.zeros((2, self.n_labels))
         return self.coef, self.intercept, *ends, self.tied
-
-    def scores(self, rows, trees, offsets, begin, end, *, temperature=1.0):
-        """Return the GraphScores of `potentials`."""
-        found = self.potentials(rows, offsets, begin, end, temperature)
-        return GraphScores(trees, *found, begin)

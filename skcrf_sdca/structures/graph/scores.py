@@ -22,7 +22,7 @@ class GraphScores(Scores):
 
     def _new(self, local, tied, begin, end):
         offsets = self.offsets[begin : end + 1] - self.offsets[begin]
-        return GraphScores(self.trees, local, tied, offsets, self.begin + begin)
+        return type(self)(self.trees, local, tied, offsets, self.begin + begin)
 
     def inference(self, begin, end):
         """Return the compiled inference on some of the graphs."""
@@ -44,6 +44,11 @@ class GraphScores(Scores):
         pairs = empty_pairs(bounds[-1], self.local.shape[1])
         _graph_marginals.edge_marginals(self, pairs)
         return np.minimum(pairs, 1.0, out=pairs), bounds
+
+    def maxima(self):
+        """Return the scores of `viterbi`, and upper bounds of the largest ones."""
+        _, values = self.viterbi()
+        return values, values
 
     def mix_into(self, marginals, keep):
         """Mix the cliques of all graphs: keep times these, 1 - keep by the scores."""

@@ -1,5 +1,7 @@
 """The graph as a Structure: passes over data, and the compiled kernel."""
 
+from typing import Any
+
 import numpy as np
 
 from skcrf_sdca._kernels.inference._graph_inference import GraphInference
@@ -41,6 +43,14 @@ class Graph(TokenRows, Structure):
     name = "graph"
     levels = frozenset({"argmax", "log_partition", "expect", "visit", "direct"})
 
+    # What inference needs to know of the edges, and what it answers.
+    arrange = staticmethod(junction_trees)
+    scores_type: type[GraphScores] = GraphScores
+    marginals_type: type[GraphMarginals] = GraphMarginals
+    inference_type: type[Any] = GraphInference
+    # Why the scores have no n best labellings and draws, if they have none.
+    no_distribution: str | None = None
+
     def __init__(self, data, n_labels, *, edges, directed=False, **options):
         super().__init__(data, n_labels, **options)
         self.edges, self.directed = edges, directed
@@ -57,7 +67,7 @@ class Graph(TokenRows, Structure):
             "features",
         )
         self.place = pair_places(n_labels, directed)
-        self.trees, _ = junction_trees(data.offsets, edges, n_labels, self.place)
+        self.trees, _ = self.arrange(data.offsets, edges, n_labels, self.place)
 
     @property
     def n_tied(self):
@@ -97,7 +107,7 @@ class Graph(TokenRows, Structure):
         return self.data.lengths * np.log(self.n_labels)
 
     def _new_scores(self, local, tied, offsets, begin, end):
-        return GraphScores(self.trees, local, tied, offsets, begin)
+        return self.scores_type(self.trees, local, tied, offsets, begin)
 
     def vector_form(self):
         """Return the VectorForm; dual variables are those of the edges."""
@@ -145,7 +155,7 @@ class Graph(TokenRows, Structure):
             place[ends[left]].astype(np.int32),
             all_edges.features[left],
         )
-        graphs = Graph(
+        graphs = type(self)(
             PackedSequences(self.data.X[kept], np.append(0, np.cumsum(n_kept[used]))),
             self.n_labels,
             edges=edges,
@@ -163,7 +173,7 @@ class Graph(TokenRows, Structure):
         ``smoothing`` in (0, 1] is the weight of the uniform ones; ``dtype`` is that of
         the marginals of cliques.
         """
-        return GraphMarginals.smoothed(
+        return self.marginals_type.smoothed(
             self.trees, self.offsets, labels, smoothing=smoothing, dtype=dtype
         )
 
@@ -181,7 +191,7 @@ class Graph(TokenRows, Structure):
 
     def marginals_of(self, state, dtype):
         """Return a copy of the marginals that `GraphMarginals.state` returned."""
-        marginals = GraphMarginals(self.trees, self.offsets, dtype)
+        marginals = self.marginals_type(self.trees, self.offsets, dtype)
         marginals.table[:] = state["table"]
         return marginals
 
@@ -199,7 +209,7 @@ class Graph(TokenRows, Structure):
 
     def inference(self):
         """Return the compiled inference on all graphs."""
-        return GraphInference(self.trees, self.offsets)
+        return self.inference_type(self.trees, self.offsets)
 
     def _tying(self):
         return NoEnds(self.n_labels)

@@ -1,0 +1,174 @@
+"""GraphCRF(inference="trw"): the surrogate, its certificate, graphs of any width."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import skcrf_sdca
+from graph_cases import SHAPES, grid, sample
+from skcrf_sdca import GraphCRF, TreeCRF
+
+SOLVERS = ["sdca", "oeg", "sag", "lbfgs"]
+OPTIONS = {
+    "alpha": 0.02,
+    "inference": "trw",
+    "directed": True,
+    "random_state": 0,
+    "max_iter": 500,
+}
+
+
+def fitted(X, y, **options):
+    return GraphCRF(**{**OPTIONS, **options}).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return sample(16)
+
+
+@pytest.fixture(scope="module")
+def optimum(data):
+    return fitted(*data, solver="lbfgs", tol=1e-9).primal_objective_
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_solvers_reach_one_optimum_and_their_certificates_hold(data, optimum, solver):
+    crf = fitted(*data, solver=solver, tol=1e-7)
+    assert_allclose(crf.primal_objective_, optimum, rtol=0, atol=4e-7)
+    history = crf.history_
+    assert (history["dual"] <= optimum + 1e-8).all()
+    assert (history["primal"] >= optimum - 1e-8).all()
+    assert (history["gap"] >= history["primal"] - optimum - 1e-8).all()
+
+
+@pytest.mark.parametrize("sweeps", [1, 2])
+@pytest.mark.parametrize("solver", ["sdca", "oeg", "sag", "lbfgs"])
+def test_certificates_hold_if_inference_is_stopped(
+    data, optimum, solver, sweeps, monkeypatch
+):
+    arrange = skcrf_sdca.structures.graph.reweighted.ReweightedGraph.arrange
+
+    def stopped(*arguments):
+        graphs, order = arrange(*arguments)
+        graphs.most_sweeps = sweeps
+        return graphs, order
+
+    owner = skcrf_sdca.structures.graph.reweighted.ReweightedGraph
+    monkeypatch.setattr(owner, "arrange", staticmethod(stopped))
+    crf = fitted(*data, solver=solver, tol=1e-2, max_iter=30)
+    history = crf.history_
+    assert (history["dual"] <= optimum + 1e-8).all()
+    assert (history["gap"] >= history["primal"] - optimum - 1e-8).all()
+
+
+def test_the_surrogate_is_above_the_objective(data, optimum):
+    exact = fitted(*data, inference="exact", solver="lbfgs", tol=1e-9)
+    assert optimum > exact.primal_objective_ + 1e-4
+    surrogate = fitted(*data, solver="lbfgs", tol=1e-9)
+    as_exact = pickle.loads(pickle.dumps(surrogate)).set_params(inference="exact")
+    X, y = data
+    assert (surrogate.log_partition(X) >= as_exact.log_partition(X) - 1e-9).all()
+    of_exact = as_exact.log_likelihood(X, y)
+    assert (surrogate.log_likelihood(X, y) <= of_exact + 1e-9).all()
+    for ours, theirs in zip(
+        surrogate.predict_proba(X), as_exact.predict_proba(X), strict=True
+    ):
+        assert_allclose(ours, theirs, rtol=0, atol=0.3)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_forests_are_exact(solver):
+    names = ["one node", "no edges", "path", "star", "forest"]
+    rng = np.random.default_rng(0)
+    X = [(rng.normal(size=(SHAPES[n][0], 3)), SHAPES[n][1]) for n in names] * 2
+    y = [(x[0] @ np.eye(3)).argmax(axis=1).tolist() for x in X]
+    trw, exact = (
+        fitted(X, y, inference=inference, solver=solver, tol=1e-6)
+        for inference in ("trw", "exact")
+    )
+    assert_allclose(trw.primal_objective_, exact.primal_objective_, rtol=1e-5)
+    assert_allclose(trw.log_partition(X), exact.log_partition(X), rtol=1e-2)
+    assert_array_equal(trw.predict_bound(X), 0.0)
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "softmax_margin"])
+@pytest.mark.parametrize("solver", ["sdca", "oeg"])
+def test_losses_and_penalties_take_the_surrogate(data, loss, solver):
+    crf, best = (
+        fitted(*data, solver=own, loss=loss, l1_ratio=0.3, tol=tol)
+        for own, tol in ((solver, 1e-3), ("lbfgs", 1e-6))
+    )
+    assert crf.dual_objective_ <= best.primal_objective_
+    assert crf.primal_objective_ <= best.primal_objective_ + crf.duality_gap_
+
+
+def test_labels_that_are_not_known(data):
+    X, y = data
+    partly = [[None if t % 3 == 1 else k for t, k in enumerate(own)] for own in y]
+    crf = fitted(X, partly, solver="sdca", tol=1e-3)
+    assert crf.duality_gap_ <= crf.gap_target_
+    known = crf.predict(X, known=partly)
+    for found, own in zip(known, partly, strict=True):
+        assert all(k in (None, label) for k, label in zip(own, found, strict=True))
+
+
+def test_starts_and_warm_starts_end_at_the_optimum(data, optimum):
+    X, y = data
+    exact = fitted(X, y, inference="exact")
+    for solver in ("sdca", "oeg"):
+        crf = GraphCRF(**OPTIONS, solver=solver, tol=1e-6, warm_start=True)
+        crf.set_params(alpha=0.1).fit(X, y).set_params(alpha=0.02).fit(X, y)
+        assert_allclose(crf.primal_objective_, optimum, rtol=1e-5)
+        crf = GraphCRF(**OPTIONS, solver=solver, tol=1e-6).fit(X, y, init=exact)
+        assert_allclose(crf.primal_objective_, optimum, rtol=1e-5)
+    prior = fitted(X, y, solver="lbfgs", tol=1e-6)
+    near = GraphCRF(**OPTIONS, tol=1e-6).fit(X, y, prior=prior)
+    assert near.primal_objective_ < optimum
+
+
+def test_a_graph_that_is_too_wide_is_told_of_trw_which_fits_it():
+    rng = np.random.default_rng(0)
+    ends = grid(40, 40)
+    labels = np.add.outer(np.arange(40) // 10, np.arange(40) // 10).ravel() % 2
+    X = [(labels[:, None] + rng.normal(size=(1600, 1)), ends)]
+    with pytest.raises(MemoryError, match='treewidth.*bytes.*inference="trw"'):
+        GraphCRF(alpha=1e-3).fit(X, [labels.tolist()])
+    crf = GraphCRF(alpha=1e-3, inference="trw", solver="lbfgs", tol=1e-4)
+    crf.fit(X, [labels.tolist()])
+    assert crf.score(X, [labels.tolist()]) > 0.9
+    (distance,) = crf.predict_bound(X)
+    assert 0.0 <= distance < 1.0
+    (posterior,) = crf.predict(X, decoding="posterior")
+    assert np.mean(np.array(posterior) == labels) > 0.9
+
+
+def test_what_only_a_distribution_has_is_refused(data):
+    X, y = data
+    crf = fitted(X, y)
+    for name in ("sample", "predict_n_best"):
+        with pytest.raises(AttributeError, match='inference="exact"'):
+            getattr(crf, name)
+    with pytest.raises(ValueError, match='inference="exact"'):
+        crf.uncertainty(X, measure="margin")
+    with pytest.raises(ValueError, match="hinge"):
+        fitted(X, y, loss="hinge", solver="sdca")
+    with pytest.raises(ValueError, match="'inference'"):
+        fitted(X, y, inference="bethe")
+    assert "inference" not in TreeCRF().get_params()
+
+
+def test_files_and_threads_give_the_same_bits(data, tmp_path):
+    X, y = data
+    crf = fitted(X, y)
+    path = tmp_path / "model"
+    skcrf_sdca.save_model(crf, path)
+    loaded = skcrf_sdca.load_model(path)
+    assert loaded.inference == "trw"
+    crf.n_jobs = 2
+    for one, other in zip(crf.predict_proba(X), loaded.predict_proba(X), strict=True):
+        assert_array_equal(one, other)
+    two = fitted(X, y, n_jobs=2, tol=1e-4)
+    assert two.primal_objective_ - two.duality_gap_ <= crf.primal_objective_
