@@ -1,8 +1,8 @@
 """The formats of files that the command reads and writes.
 
-Each has the sentences of a file, the text of a sentence with labels, and where spans
-are. Files of columns and CoNLL-U are written as they were read; of other formats, a
-line is written for each token.
+Each has the sentences of a file, the text of a sentence with labels, and the passage
+of a document that it is. Files of columns and CoNLL-U are written as they were read; of
+other formats, a line is written for each token.
 """
 
 import io
@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from skcrf_sdca._utils.messages import counted
-from skcrf_sdca.text import char_spans, tokenize, write_conllu
+from skcrf_sdca.text import TextSource, tokenize, write_conllu
 from skcrf_sdca.text._conll import (
     default_columns,
     iter_rows,
@@ -189,13 +189,9 @@ class ColumnsFormat:
                 parts.append(" ".join([line.rstrip(" "), *fields]))
         return "\n".join([*parts, "", ""])
 
-    def located(self, sentence, spans):
-        """Return spans as they are: their bounds are tokens."""
-        return spans
-
-    def number(self, sentence, i):
-        """Return the number of a sentence."""
-        return i
+    def passage(self, sentence, i):
+        """Return the number of a sentence, which has tokens alone."""
+        return TextSource(i)
 
 
 class TextFormat:
@@ -219,15 +215,9 @@ class TextFormat:
         rows = zip(words, *columns, strict=True)
         return "".join(f"{' '.join(row)}\n" for row in rows) + "\n"
 
-    def located(self, sentence, spans):
-        """Return spans by the characters of their line, with their text there."""
-        line, offsets = sentence.source
-        found = char_spans(spans, offsets)
-        return [(kind, b, e, p, line[b:e]) for kind, b, e, p, _ in found]
-
-    def number(self, sentence, i):
-        """Return the number of a sentence."""
-        return i
+    def passage(self, sentence, i):
+        """Return the number of a sentence, its line, and where its tokens are."""
+        return TextSource(i, *sentence.source)
 
 
 class CorpusFormat:
@@ -287,17 +277,9 @@ class CorpusFormat:
         rows = zip(sentence.tokens, *columns, strict=True)
         return "".join("\t".join([*t, *own]) + "\n" for t, *own in rows) + "\n"
 
-    def located(self, sentence, spans):
-        """Return spans by the characters of their document, if it has some."""
-        _, text, offsets = sentence.source
-        if text is None or offsets is None:
-            return spans
-        found = char_spans(spans, offsets)
-        return [(kind, b, e, p, text[b:e]) for kind, b, e, p, _ in found]
-
-    def number(self, sentence, i):
-        """Return the name of the document of a sentence, or its number."""
-        return sentence.source.document
+    def passage(self, sentence, i):
+        """Return the document that a sentence is of, and where its tokens are."""
+        return sentence.source
 
 
 class ConlluFormat:
@@ -330,13 +312,9 @@ class ConlluFormat:
         """The names of the columns that tokens have."""
         return self.columns
 
-    def located(self, sentence, spans):
-        """Return spans as they are: their bounds are tokens."""
-        return spans
-
-    def number(self, sentence, i):
-        """Return the number of a sentence."""
-        return i
+    def passage(self, sentence, i):
+        """Return the number of a sentence, which has tokens alone."""
+        return TextSource(i)
 
     def text(self, sentence, labels):
         """Return the lines of a sentence with other labels."""

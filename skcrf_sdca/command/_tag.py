@@ -1,9 +1,18 @@
 """`skcrf-sdca tag` labels text, which it reads and writes sentence by sentence."""
 
+import io
 from functools import partial
 
 from skcrf_sdca.estimators.thresholds import TunedSpans
 from skcrf_sdca.metrics._scorers import scheme_of_readable
+from skcrf_sdca.text import char_spans
+from skcrf_sdca.text._passages import Document
+from skcrf_sdca.text._writing import (
+    documents_of,
+    whole,
+    writer_of,
+    written_formats,
+)
 
 from ._formats import ConlluFormat
 from ._inputs import (
@@ -32,6 +41,13 @@ def add_options(parser):
         help="add the probability of each label as a further column",
     )
     what.add_argument(
+        "--to",
+        choices=written_formats(),
+        metavar="NAME",
+        help="write the texts with their spans in this format instead: "
+        f"{', '.join(written_formats())}",
+    )
+    what.add_argument(
         "--spans",
         action="store_true",
         help="write a line for each span instead: number of the sentence, type, begin, "
@@ -42,8 +58,15 @@ def add_options(parser):
         "--at-least",
         type=float,
         metavar="P",
-        help="with --spans: all spans that are more probable than P and do not "
+        help="with --spans or --to: all spans that are more probable than P and do not "
         "overlap, in place of the spans of the most probable labels; 0.3 finds more",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="PATH",
+        help="with --to: the file to write, or the folder of brat (default: the "
+        "standard output)",
     )
     parser.add_argument(
         "--batch",
@@ -57,18 +80,17 @@ def add_options(parser):
 
 def run(options):
     """Write the sentences of the files with their predicted labels."""
-    if options.batch < 1:
-        options.usage_error("--batch must be at least 1.")
-    least = options.at_least
-    if least is not None and not (options.spans and 0.0 <= least <= 1.0):
-        options.usage_error("--at-least needs --spans, and a number from 0 to 1.")
+    _check_usage(options)
     tagger = load_tagger(options.model)
     source = source_of(tagger, options, options.files[0])
     if options.proba and isinstance(source, ConlluFormat):
         options.usage_error("--proba: CoNLL-U has no column for probabilities.")
+    documents: list[Document] = []
     answer = _with_proba if options.proba else _labelled
     if options.spans:
-        answer = partial(_spans, least)
+        answer = partial(_span_lines, options.at_least)
+    elif options.to:
+        answer = partial(_keep_documents, options.at_least, documents)
     if answer is not _labelled:
         _check_has_probabilities(tagger[-1])
     # Bytes go out in the encoding in which they came, whatever the terminal has.
@@ -79,6 +101,22 @@ def run(options):
             X = [sentence.tokens for sentence in batch]
             write(answer(tagger, source, batch, X, n_written))
             n_written += len(batch)
+    if options.to:
+        _write_documents(options, documents)
+
+
+def _check_usage(options):
+    if options.batch < 1:
+        options.usage_error("--batch must be at least 1.")
+    least, has_spans = options.at_least, options.spans or options.to
+    if least is not None and not (has_spans and 0.0 <= least <= 1.0):
+        options.usage_error(
+            "--at-least needs --spans or --to, and a number from 0 to 1."
+        )
+    if options.output is not None and not options.to:
+        options.usage_error("--output needs --to.")
+    if options.to == "brat" and options.output is None:
+        options.usage_error("--to brat needs a folder, --output.")
 
 
 def _check_has_probabilities(crf):
@@ -107,23 +145,51 @@ def _with_proba(tagger, source, batch, X, first):
         yield source.text(sentence, texts, [f"{p:.4f}" for p in proba])
 
 
-def _spans(least, tagger, source, batch, X, first):
-    """Yield the lines of the spans of sentences, of all above a probability if any."""
+def _spans(least, tagger, batch, X):
+    """Return the spans of sentences, of all above a probability if any."""
     scheme, crf = None, tagger[-1]
     # A model of segments was fitted in a scheme, and answers in no other.
     if not hasattr(crf, "scheme_"):
         scheme = scheme_of_readable(label_texts(tagger, [crf.classes_.tolist()]))
         if scheme is None:
             raise ValueError(
-                "--spans: the labels of the model are in no tagging scheme."
+                "--spans, --to: the labels of the model are in no tagging scheme."
             )
-    words = [[columns[0] for columns in sentence.tokens] for sentence in batch]
+    words = _words(batch)
     if least is None:
-        found = tagger.predict_spans(X, scheme=scheme, tokens=words)
-    else:
-        own = TunedSpans(tagger, scheme=scheme or crf.scheme_, threshold=least)
-        found = own.predict_spans(X, tokens=words)
-    for i, (sentence, spans) in enumerate(zip(batch, found, strict=True), start=first):
-        for span_type, begin, end, proba, text in source.located(sentence, spans):
-            where = f"{source.number(sentence, i)}\t{span_type}\t{begin}\t{end}"
-            yield f"{where}\t{proba:.4f}\t{text}\n"
+        return tagger.predict_spans(X, scheme=scheme, tokens=words)
+    own = TunedSpans(tagger, scheme=scheme or crf.scheme_, threshold=least)
+    return own.predict_spans(X, tokens=words)
+
+
+def _words(batch):
+    return [[columns[0] for columns in sentence.tokens] for sentence in batch]
+
+
+def _span_lines(least, tagger, source, batch, X, first):
+    """Yield the lines of the spans of sentences."""
+    rows = zip(batch, _spans(least, tagger, batch, X), strict=True)
+    for i, (sentence, spans) in enumerate(rows, start=first):
+        name, text, offsets = source.passage(sentence, i)
+        if text is not None and offsets is not None:
+            found = char_spans(spans, offsets)
+            spans = [(kind, b, e, p, text[b:e]) for kind, b, e, p, _ in found]
+        for kind, begin, end, proba, said in spans:
+            yield f"{name}\t{kind}\t{begin}\t{end}\t{proba:.4f}\t{said}\n"
+
+
+def _keep_documents(least, documents, tagger, source, batch, X, first):
+    """Add the documents of sentences with their spans; there is nothing to write."""
+    spans = _spans(least, tagger, batch, X)
+    sources = [source.passage(own, i) for i, own in enumerate(batch, start=first)]
+    documents += documents_of(_words(batch), spans, sources)
+    return ()
+
+
+def _write_documents(options, documents):
+    """Write documents in the format of --to."""
+    encoding = options.encoding.removesuffix("-sig")
+    text = io.StringIO()
+    to = text if options.output is None else options.output
+    writer_of(to, options.to)(to, whole(documents), encoding)
+    write([text.getvalue()])

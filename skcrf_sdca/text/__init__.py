@@ -1,6 +1,7 @@
 """Text: files of labelled text, features of tokens, and labels of spans.
 
-`read_corpus` reads all formats, by a table of their readers. `read_conll` and
+`read_corpus` reads all formats, and `write_corpus` writes texts with spans, by one
+table of formats. `read_conll` and
 `write_conll` own files of columns, `read_conllu` and `write_conllu` the treebanks in
 CoNLL-U. `TokenFeatures` and its templates own the features that
 taggers usually have; `Lookup` and `Regex` are those that lists of words and regular
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         has_hyphen,
         is_capitalized,
     )
+    from ._writing import write_corpus
 
 __all__ = [
     "DEFAULT_TEMPLATES",
@@ -72,6 +74,7 @@ __all__ = [
     "unify_labels",
     "write_conll",
     "write_conllu",
+    "write_corpus",
 ]
 
 # The names of each module: templates are of use without scikit-learn, too.
@@ -88,6 +91,7 @@ _MODULES = {
     "_passages": "TextSource",
     "_span_labels": "convert_labels repair_labels spans_to_labels",
     "_templates": "DEFAULT_TEMPLATES At Joint LabelPairs Window",
+    "_writing": "write_corpus",
     "_values": "Apply Prefix Shape Suffix has_digit has_hyphen is_capitalized",
 }
 

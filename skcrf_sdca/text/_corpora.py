@@ -4,6 +4,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -18,19 +19,31 @@ from ._files import Reading, is_path, is_source, numbered_lines
 from ._label_forms import unify_labels
 from ._marked_up import read_brackets, read_markup, read_penn, read_slash
 from ._passages import Read
+from ._record_forms import (
+    of_doccano,
+    of_label_studio,
+    of_spacy,
+    with_tokens,
+    write_lines,
+    write_list,
+)
 from ._records import named, read_records
-from ._standoff import read_brat, read_pubtator
+from ._standoff import read_brat, read_pubtator, write_brat, write_pubtator
 from ._tables import has_names, read_table
 from ._webanno import read_webanno
 from ._xml_records import read_bioc, read_xmi
 
 
 class Format(NamedTuple):
-    """A format: what reads it, the options that it sets, and the form of its labels."""
+    """A format: what reads it, the options that it sets, and the form of its labels.
+
+    ``write(file, documents, encoding)`` writes texts with spans, if it is written.
+    """
 
     read: Callable[..., Iterator[Read]]
     options: Mapping[str, Any] = {}
     label_form: str | None = None
+    write: Callable[..., None] | None = None
 
 
 FORMATS: Mapping[str, Format] = {
@@ -39,10 +52,14 @@ FORMATS: Mapping[str, Format] = {
     "conllup": Format(read_plus),
     "grobid": Format(read_columns, label_form="I-<PER>"),
     "table": Format(read_table),
-    "json": Format(read_records),
+    "json": Format(read_records, write=partial(write_lines, with_tokens)),
+    "prodigy": Format(read_records, write=partial(write_lines, with_tokens)),
+    "doccano": Format(read_records, write=partial(write_lines, of_doccano)),
+    "spacy": Format(read_records, write=partial(write_lines, of_spacy)),
+    "label-studio": Format(read_records, write=partial(write_list, of_label_studio)),
     "records": Format(read_records),
-    "brat": Format(read_brat),
-    "pubtator": Format(read_pubtator),
+    "brat": Format(read_brat, write=write_brat),
+    "pubtator": Format(read_pubtator, write=write_pubtator),
     "bioc": Format(read_bioc),
     "xmi": Format(read_xmi),
     "webanno": Format(read_webanno),
@@ -61,7 +78,7 @@ FORMATS: Mapping[str, Format] = {
 _ALIASES = {
     "columns": "conll conll2000 conll2002 conll2003 crf++ wapiti wnut stanford iob bio",
     "table": "csv tsv frame kaggle",
-    "json": "jsonl doccano prodigy label-studio spacy gliner vertex",
+    "json": "jsonl gliner vertex",
     "webanno": "inception",
     "xmi": "uima",
     "records": "huggingface",
@@ -152,6 +169,7 @@ def read_corpus(
 
     See Also
     --------
+    write_corpus : Writes texts with spans in these formats.
     read_conll : Reads files of columns.
     read_conllu : Reads treebanks, and returns whole sentences.
 

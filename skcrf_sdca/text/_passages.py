@@ -78,6 +78,8 @@ class Passages:
         name, text, spans, offsets = document
         if offsets is None:
             _, offsets = tokenize(text, self._pattern)
+        # spaCy has tokens of white space.
+        offsets = [(b, e) for b, e in offsets if text[b:e].strip()]
         apart, lost = _apart(_trimmed(text, spans or ()))
         aligned, unaligned = align_spans(apart, offsets)
         self._count(document, [*lost, *unaligned])

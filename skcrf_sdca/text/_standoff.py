@@ -1,13 +1,25 @@
-"""Annotations beside the text: brat, with a file for each, and PubTator."""
+"""Annotations beside the text: brat, with a file for each, and PubTator.
+
+Both are read here and written.
+"""
 
 import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from skcrf_sdca._utils.typing import SpanScheme
 
-from ._files import Reading, blocks, is_path, numbered_lines, place, whole_text
+from ._files import (
+    Reading,
+    blocks,
+    is_path,
+    numbered_lines,
+    place,
+    whole_text,
+    write_text,
+)
 from ._passages import Document, Passages, Read
 from ._units import by_characters
 
@@ -109,3 +121,64 @@ def _by_characters(text, notes):
     return by_characters(
         text, [note[:3] for note in notes], [note[3] for note in notes]
     )
+
+
+def write_brat(
+    folder: os.PathLike[str] | str, documents: Iterable[Document], encoding: str
+) -> None:
+    """Write a text and its annotations for each document into a folder."""
+    if not is_path(folder):
+        raise TypeError(f"brat needs the path of a folder, not {folder!r:.80}.")
+    documents = list(documents)
+    _check_names(documents)
+    os.makedirs(folder, exist_ok=True)
+    for name, text, spans, _ in documents:
+        path = Path(folder, f"{name}.txt")
+        write_text(path, text, encoding)
+        notes = [_note(k, text, *span) for k, span in enumerate(spans or (), start=1)]
+        write_text(path.with_name(f"{name}.ann"), "".join(notes), encoding)
+
+
+def _check_names(documents):
+    """Raise ValueError if documents would be written to one file, or to no file."""
+    taken = set()
+    for name in (str(document.name) for document in documents):
+        if name in taken or not name or set(name) & set("/\\\0"):
+            raise ValueError(
+                f"document {name!r}: brat needs another name for the file of each "
+                "document, without a slash; sources= has the names."
+            )
+        taken.add(name)
+
+
+def _note(k, text, begin, end, kind):
+    """Return the line of a span, whose parts end where a line does."""
+    _check_type(kind, "brat")
+    parts = [m.span() for m in re.finditer(r"[^\n]*\S", text[begin:end])]
+    bounds = ";".join(f"{begin + b} {begin + e}" for b, e in parts)
+    said = " ".join(text[begin + b : begin + e] for b, e in parts)
+    return f"T{k}\t{kind} {bounds}\t{said}\n"
+
+
+def _check_type(kind, format):
+    if not kind or kind.split() != [kind]:
+        raise ValueError(
+            f"{kind!r:.80} is a type of spans that {format} cannot hold: it must be a "
+            "word without blanks."
+        )
+
+
+def write_pubtator(file: Any, documents: Iterable[Document], encoding: str) -> None:
+    """Write documents as title and abstract, with blanks for further line breaks."""
+    write_text(file, "".join(map(_pubtator, documents)), encoding)
+
+
+def _pubtator(document):
+    """Return the lines of a document; each line of a text is as long as it was."""
+    name, text, spans, _ = document
+    title, _, abstract = text.partition("\n")
+    lines = [f"{name}|t|{title}", f"{name}|a|{abstract.replace(chr(10), ' ')}"]
+    for begin, end, kind in spans or ():
+        said = text[begin:end].replace("\n", " ").replace("\t", " ")
+        lines.append(f"{name}\t{begin}\t{end}\t{said}\t{kind}")
+    return "\n".join([*lines, "", ""])

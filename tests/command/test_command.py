@@ -387,7 +387,9 @@ def test_all_spans_above_a_probability_are_lines(model, run, stdin, capsys):
     for options in ["--at-least", "0.3"], ["--spans", "--at-least", "2"]:
         with pytest.raises(SystemExit):
             run("tag", "-m", model, *options)
-        assert "--at-least needs --spans, and a number" in capsys.readouterr().err
+        assert (
+            "--at-least needs --spans or --to, and a number" in capsys.readouterr().err
+        )
 
 
 def test_the_scheme_of_spans_is_that_of_the_labels(run, stdin, tmp_path):
@@ -436,7 +438,7 @@ def test_spans_need_a_tagging_scheme(files, run, stdin):
     status, _, err = run("tag", "-m", files / "u.crf", "--spans")
     assert (status, err) == (
         1,
-        "skcrf-sdca tag: --spans: the labels of the model are in no tagging scheme.\n",
+        "skcrf-sdca tag: --spans, --to: the labels of the model are in no tagging scheme.\n",
     )
 
 

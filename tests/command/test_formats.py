@@ -7,7 +7,9 @@ import pytest
 from skcrf_sdca import load_model
 from skcrf_sdca.command import main
 from skcrf_sdca.command._inputs import FORMAT_NAMES
+from skcrf_sdca.text import read_corpus
 from skcrf_sdca.text._corpora import ALIASES, FORMATS
+from skcrf_sdca.text._writing import written_formats
 
 TEXTS = {
     "Anna Meier lives in Basel.": [(0, 10, "PER"), (20, 25, "LOC")],
@@ -127,3 +129,62 @@ def test_a_lack_of_columns_and_labels_is_told(run, tmp_path, capsys):
 def test_the_command_has_all_formats_of_files():
     others = {*FORMATS, *ALIASES} - set(FORMAT_NAMES)
     assert others == {"attributes", "mallet", "crfsuite", "records", "huggingface"}
+
+
+UMLAUTS = "Anna  lebt in Köln \U0001f642 .\n"
+
+
+@pytest.mark.parametrize("name", written_formats())
+def test_texts_are_tagged_to_a_format_that_is_read_again(tmp_path, capsys, name):
+    model = tmp_path / "names.crf"
+    train = tmp_path / "train.txt"
+    train.write_text(
+        "Anna B-PER\nlebt O\nin O\nKöln B-LOC\n. O\n\nJa O\n! O\n\n" * 9,
+        encoding="utf-8",
+    )
+    assert main(["train", str(train), "-o", str(model), "-q"]) == 0
+    new = tmp_path / "new.txt"
+    new.write_text(UMLAUTS + "Ja !\n", encoding="utf-8")
+    out = tmp_path / "out"
+    arguments = ["tag", "-m", str(model), "--format", "text", str(new), "--to", name]
+    assert main([*arguments, "-o", str(out), "--batch", "1"]) == 0
+    X, y, sources = read_corpus(out, name, return_sources=True)
+    assert [sources[0].text.strip(), sources[1].text.strip()] == [
+        UMLAUTS.strip(),
+        "Ja !",
+    ]
+    named = dict(zip((token["word"] for token in X[0]), y[0], strict=True))
+    assert (named["Anna"], named["Köln"], named["in"]) == ("B-PER", "B-LOC", "O")
+    if name != "brat":
+        assert main(arguments) == 0
+        assert capsys.readouterr().out == out.read_text(encoding="utf-8")
+
+
+def test_lines_of_one_document_are_tagged_to_one_record(tmp_path, capsys):
+    model, train = tmp_path / "names.crf", tmp_path / "train.txt"
+    train.write_text("Anna B-PER\nran O\n\nin O\nBasel B-LOC\n\n" * 9)
+    assert main(["train", str(train), "-o", str(model), "-q"]) == 0
+    records = [{"text": "Anna ran\nin Basel"}, {"text": "in Basel"}]
+    new = tmp_path / "new.jsonl"
+    new.write_text("".join(json.dumps(record) + "\n" for record in records))
+    arguments = ["tag", "-m", str(model), str(new), "--batch", "1", "--to", "doccano"]
+    assert main([*arguments, "--at-least", "0.1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["label"] for line in lines] == [
+        [[0, 4, "PER"], [12, 17, "LOC"]],
+        [[3, 8, "LOC"]],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--output", "x"], "--output needs --to"),
+        (["--to", "brat"], "--to brat needs a folder, --output"),
+        (["--at-least", "0.1"], "--at-least needs --spans or --to"),
+    ],
+)
+def test_options_of_writing_are_checked(capsys, options, message):
+    with pytest.raises(SystemExit):
+        main(["tag", "-m", "no.crf", *options])
+    assert message in capsys.readouterr().err
