@@ -40,15 +40,18 @@ def divided(X, y):
     return (others(X), others(y)), (X[kept], y[kept])
 
 
-def best_penalty(tagger, train, held_out, say):
-    """Return the candidate whose model is best on held-out sentences; ``say`` each."""
+def best_penalty(tagger, train, held_out, search, say):
+    """Return the candidate whose model is best on held-out sentences; ``say`` each.
+
+    ``search`` is one of SEARCHES of `alpha_path`.
+    """
     features, crf = tagger[0], clone(tagger[-1]).set_params(verbose=0)
     X = features.fit(train[0]).transform(train[0])
     metric, scorer = scorer_of_labels(train[1])
     X_held = features.transform(held_out[0])
     part, tried = Part(X, train[1], None, X_held, held_out[1]), []
     with contextlib.redirect_stdout(sys.stderr):
-        for one in candidates(crf, [part], scorer):
+        for one in candidates(crf, [part], scorer, search=search):
             tried.append(one)
             say(
                 f"{one.strength:g} / n, l1 ratio {one.l1_ratio:g}: {metric} "

@@ -34,6 +34,19 @@ def add_options(parser):
     add_model_option(parser, required=True)
     add_files(parser)
     add_reading_options(parser, "text")
+    _add_forms(parser)
+    parser.add_argument(
+        "--batch",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="sentences to read before they are labelled and written (default: 1000); "
+        "1 answers each sentence at once",
+    )
+
+
+def _add_forms(parser):
+    """Add the options on what is written."""
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--proba",
@@ -67,14 +80,6 @@ def add_options(parser):
         metavar="PATH",
         help="with --to: the file to write, or the folder of brat (default: the "
         "standard output)",
-    )
-    parser.add_argument(
-        "--batch",
-        type=int,
-        default=1000,
-        metavar="N",
-        help="sentences to read before they are labelled and written (default: 1000); "
-        "1 answers each sentence at once",
     )
 
 

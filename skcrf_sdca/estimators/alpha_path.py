@@ -5,13 +5,16 @@ n sequences as on n_part of them is alpha n_part / n: a search compares alpha n,
 the sum of the sample weights in place of n if there are some.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from numbers import Real
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -20,6 +23,7 @@ from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
+    StrOptions,
     safe_indexing,
     validates_parameters,
 )
@@ -42,6 +46,10 @@ STRENGTHS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 L1_RATIOS = (0.0, 0.5)
 # A path ends where the score has fallen for this many strengths.
 MOST_FALLS = 2
+# Of a search by halving: the epochs of the first round, and that one candidate of so
+# many goes on, with so many times the epochs.
+FIRST_EPOCHS = 1
+KEPT_ONE_OF = 3
 # Fits of a search end at this tolerance, if the final one has no larger one.
 SEARCH_TOL = 0.01
 
@@ -137,14 +145,20 @@ def _steps(estimator, data, alphas):
     """Yield a fitted estimator for each of decreasing alphas, as `alpha_path`."""
     state = None
     for alpha in alphas:
-        crf = clone(estimator).set_params(alpha=alpha, warm_start=True)
-        crf._warm_state = state
-        crf.fit(data.X, data.y, sample_weight=data.sample_weight)
-        state = vars(crf).pop("_warm_state")
-        if data.attributes is not None:
-            # The attributes of the conversion of X replace those of packed sequences.
-            set_input(crf, data.attributes)
-        yield crf.set_params(warm_start=False)
+        crf, state = _fitted(estimator, data, state, alpha=alpha)
+        yield crf
+
+
+def _fitted(estimator, data, state, **params):
+    """Return a clone with parameters that was fitted from a state, and its state."""
+    crf = clone(estimator).set_params(**params, warm_start=True)
+    crf._warm_state = state
+    crf.fit(data.X, data.y, sample_weight=data.sample_weight)
+    state = vars(crf).pop("_warm_state")
+    if data.attributes is not None:
+        # The attributes of the conversion of X replace those of packed sequences.
+        set_input(crf, data.attributes)
+    return crf.set_params(warm_start=False), state
 
 
 class Candidate(NamedTuple):
@@ -156,11 +170,14 @@ class Candidate(NamedTuple):
         alpha n.
     l1_ratio : float
     scores : tuple of float
+    round : int
+        Of a search by halving, from 0: later rounds compare better fitted models.
     """
 
     strength: float
     l1_ratio: float
     scores: tuple[float, ...]
+    round: int = 0
 
     @property
     def score(self) -> float:
@@ -191,11 +208,9 @@ def candidates(
     strengths: Iterable[float] = STRENGTHS,
     l1_ratios: Iterable[float] = L1_RATIOS,
     tol: float = SEARCH_TOL,
+    search: str = "path",
 ) -> Iterator[Candidate]:
-    """Yield the candidates of a search, along a warm-started path for each l1 ratio.
-
-    A path is left where the mean score has fallen for `MOST_FALLS` strengths.
-    """
+    """Yield the candidates that a search of `SEARCHES` tries, with their scores."""
     strengths = _decreasing(strengths, "strengths")
     l1_ratios = list(l1_ratios)
     if not l1_ratios or not all(0.0 <= ratio <= 1.0 for ratio in l1_ratios):
@@ -204,6 +219,19 @@ def candidates(
         )
     crf = clone(crf).set_params(tol=max(tol, crf.tol))
     data = [_PathData.of(crf, *part[:3]) for part in parts]
+
+    def score(models):
+        pairs = zip(models, parts, strict=True)
+        return tuple(float(scorer(own, part.X_val, part.y_val)) for own, part in pairs)
+
+    yield from SEARCHES[search](crf, data, score, strengths, l1_ratios)
+
+
+def _along_paths(crf, data, score, strengths, l1_ratios):
+    """Yield the candidates of a warm-started path for each l1 ratio.
+
+    A path is left where the mean score has fallen for `MOST_FALLS` strengths.
+    """
     for l1_ratio in l1_ratios:
         crf.set_params(l1_ratio=l1_ratio)
         paths = [
@@ -212,20 +240,58 @@ def candidates(
         ]
         own = []
         for strength, *models in zip(strengths, *paths, strict=True):
-            scores = (
-                float(scorer(model, part.X_val, part.y_val))
-                for model, part in zip(models, parts, strict=True)
-            )
-            own.append(Candidate(strength, float(l1_ratio), tuple(scores)))
+            own.append(Candidate(strength, float(l1_ratio), score(models)))
             yield own[-1]
             best = max(range(len(own)), key=lambda k: own[k].score)
             if len(own) - 1 - best >= MOST_FALLS:
                 break
 
 
+def _by_halving(crf, data, score, strengths, l1_ratios):
+    """Yield all candidates after few epochs, and the best of each round after more.
+
+    A fit goes on from the state in which it was left.
+    """
+    penalties = [(strength, ratio) for ratio in l1_ratios for strength in strengths]
+    states = dict.fromkeys(penalties, [None] * len(data))
+    n_epochs = FIRST_EPOCHS
+    for number in count():
+        found = []
+        for strength, ratio in states:
+            fits = [
+                _more_epochs(crf, own, state, strength, ratio, n_epochs)
+                for own, state in zip(data, states[strength, ratio], strict=True)
+            ]
+            models, states[strength, ratio] = zip(*fits, strict=True)
+            found.append(Candidate(strength, float(ratio), score(models), number))
+            yield found[-1]
+        n_kept = len(found) // KEPT_ONE_OF
+        if n_kept < 2:
+            return
+        kept = sorted(found, key=lambda one: -one.score)[:n_kept]
+        states = {one[:2]: states[one[:2]] for one in kept}
+        n_epochs *= KEPT_ONE_OF
+
+
+def _more_epochs(crf, data, state, strength, l1_ratio, n_epochs):
+    """Return an estimator after some epochs more, and its state."""
+    params = {"alpha": strength / _total(data), "l1_ratio": l1_ratio}
+    with warnings.catch_warnings():
+        # It is left early on purpose.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return _fitted(crf, data, state, max_iter=n_epochs, **params)
+
+
+# The order in which penalties are tried, and how long each is fitted.
+SEARCHES: Mapping[str, Callable[..., Iterator[Candidate]]] = {
+    "path": _along_paths,
+    "halving": _by_halving,
+}
+
+
 def best_candidate(tried: Iterable[Candidate]) -> Candidate:
-    """Return the candidate with the best mean score, the first of equal ones."""
-    return max(tried, key=lambda one: one.score)
+    """Return the best candidate of the last round, the first of equal ones."""
+    return max(tried, key=lambda one: (one.round, one.score))
 
 
 def _total(data):
@@ -264,6 +330,11 @@ class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEst
         tagging scheme, else the accuracy.
     search_tol : float, default=0.01
         Tolerance of the fits of the search, if the estimator has no larger one.
+    search : {"path", "halving"}, default="path"
+        The order in which penalties are tried. "path" goes from strong to weak ones, as
+        said above. "halving" fits all of them for one epoch, the best third of these
+        for three more, and so on; each fit goes on where it was left, and all their
+        states are in memory.
 
     Attributes
     ----------
@@ -277,7 +348,8 @@ class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEst
         The mean score of the best candidate.
     cv_results_ : dict of ndarrays
         ``strength``, ``l1_ratio``, ``mean_test_score``, ``std_test_score`` and
-        ``split0_test_score``, ... of all candidates that were tried.
+        ``split0_test_score``, ... of all candidates that were tried, and ``round``, the
+        round of a search by halving.
     scorer_ : callable
 
     See Also
@@ -305,6 +377,7 @@ class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEst
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
         "search_tol": [Interval(Real, 0, None, closed="left")],
+        "search": [StrOptions(set(SEARCHES))],
     }
 
     def __init__(
@@ -316,6 +389,7 @@ class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEst
         cv: Any = 3,
         scoring: Scoring | None = None,
         search_tol: float = SEARCH_TOL,
+        search: Literal["path", "halving"] = "path",
     ) -> None:
         self.estimator = estimator
         self.strengths = strengths
@@ -323,6 +397,7 @@ class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEst
         self.cv = cv
         self.scoring = scoring
         self.search_tol = search_tol
+        self.search = search
 
     @validates_parameters
     def fit(
@@ -369,6 +444,7 @@ class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEst
                 strengths=self.strengths,
                 l1_ratios=self.l1_ratios,
                 tol=self.search_tol,
+                search=self.search,
             )
         )
         best, n = best_candidate(tried), len(y) if weight is None else weight.sum()
@@ -471,6 +547,7 @@ def _results(tried):
         "l1_ratio": np.array([one.l1_ratio for one in tried]),
         "mean_test_score": scores.mean(axis=1),
         "std_test_score": scores.std(axis=1),
+        "round": np.array([one.round for one in tried]),
         **columns,
     }
 

@@ -438,7 +438,8 @@ def test_spans_need_a_tagging_scheme(files, run, stdin):
     status, _, err = run("tag", "-m", files / "u.crf", "--spans")
     assert (status, err) == (
         1,
-        "skcrf-sdca tag: --spans, --to: the labels of the model are in no tagging scheme.\n",
+        "skcrf-sdca tag: --spans, --to: the labels of the model are in no tagging "
+        "scheme.\n",
     )
 
 
@@ -1039,6 +1040,17 @@ def test_a_search_keeps_the_best_penalty_and_scales_it_with_the_data(run, tmp_pa
     dev.write_text(rare)
     options = ["--search", "--dev", dev, "--tol", "0.1"]
     assert "search: alpha = " in run("train", train, "-o", model, *options)[2]
+
+
+def test_a_search_by_halving_goes_on_with_the_best_third(run, tmp_path):
+    train, model = tmp_path / "t", tmp_path / "m"
+    train.write_text("Peter B-PER\nleft O\n\nit O\nrains O\n\n" * 30)
+    options = ["--search", "halving", "--tol", "0.1"]
+    status, _, progress = run("train", train, "-o", model, *options)
+    found = re.findall(r"search: (alpha = .*): span", progress)
+    assert (status, len(found)) == (0, 14 + 4)
+    assert len(set(found[:14])) == 14
+    assert re.search(r"best: (.*), span", progress)[1] in found[14:]
 
 
 def test_a_search_needs_sentences_and_no_penalty(files, run, tmp_path, capsys):

@@ -1,17 +1,19 @@
 """CRFCV: the penalty with the best score, by plain loops of cold fits."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import KFold
 
 from skcrf_sdca import (
     CRFCV,
     LBFGSCRF,
+    SAGNUSCRF,
     SDCACRF,
     PackedSequences,
     PassiveAggressiveCRF,
@@ -152,3 +154,48 @@ def test_wrong_estimators_and_half_of_held_out_data_are_refused():
         CRFCV(make_tagger(SequenceVectorizer(), KFold())).fit(X, Y)
     with pytest.raises(TypeError, match="that has alpha, .* PassiveAggressiveCRF"):
         CRFCV(PassiveAggressiveCRF()).fit(X, Y)
+
+
+def test_halving_goes_on_with_the_best_from_where_they_were_left():
+    options = {"search": "halving", "strengths": tuple(0.5**k for k in range(9))}
+    crf = LBFGSCRF(tol=1e-7, max_iter=2000)
+    own = CRFCV(
+        crf, scoring="log_likelihood", search_tol=1e-7, l1_ratios=(0.0,), **options
+    )
+    found = own.fit(X, Y).cv_results_
+    rounds, scores = found["round"], found["mean_test_score"]
+    assert rounds.tolist() == [0] * 9 + [1] * 3
+    first = np.sort(scores[rounds == 0])[::-1]
+    kept = [
+        scores[(rounds == 0) & (found["strength"] == s)].item()
+        for s in found["strength"][rounds == 1]
+    ]
+    assert kept == first[:3].tolist()
+    best = np.argmax(np.where(rounds == 1, scores, -np.inf))
+    assert own.best_strength_ == found["strength"][best]
+    assert own.best_score_ == scores[best]
+    # One epoch, and three more, are a fit of four.
+    train, test = next(KFold(3).split(X))
+    cold = clone(crf).set_params(alpha=own.best_strength_ / len(train), warm_start=True)
+    for n_epochs in (1, 3):
+        cold.set_params(max_iter=n_epochs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            cold.fit([X[i] for i in train], [Y[i] for i in train])
+    scorer = get_scorer("log_likelihood")
+    expected = scorer(cold, [X[i] for i in test], [Y[i] for i in test])
+    assert_allclose(found["split0_test_score"][best], expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("crf", [SDCACRF(random_state=0), SAGNUSCRF(random_state=0)])
+def test_halving_of_a_tagger_and_of_stochastic_solvers(crf):
+    words = [[{"x": str(value)} for value in own[:, 0] > 0] for own in X]
+    tagger = make_tagger(SequenceVectorizer(), crf)
+    search = CRFCV(tagger, search="halving", cv=2).fit(words, Y)
+    assert len(search.cv_results_["round"]) == 14 + 4
+    assert search.best_estimator_.n_iter_ > 1
+
+
+def test_unknown_searches_are_refused():
+    with pytest.raises(ValueError, match=r"'search' parameter of CRFCV must be a str"):
+        CRFCV(SDCACRF(), search="bisection").fit(X, Y)
