@@ -88,7 +88,7 @@ def encode_training_labels(
     _check_passed(y, "y")
     if (rows := _arrays_of_probabilities(y, lengths)) is not None:
         return _with_rows(np.arange(rows.shape[1]), rows)
-    flat = list(chain.from_iterable(_lists_as_long(y, lengths, "y")))
+    flat = list(chain.from_iterable(lists_as_long(y, lengths, "y")))
     types = set(map(type, flat))
     if unknown_label is None and _INEXACT.isdisjoint(types):
         return *_encode_known(_of_one_type(flat, lengths, "y"), lengths), None
@@ -329,7 +329,7 @@ def encode_labels_beside(
     (array(['A', 'B', 'C'], dtype='<U1'), array([1, 2], dtype=int32))
     """
     _check_passed(y, "y")
-    lists = [*_lists_as_long(y, lengths, "y"), plain_labels(known)]
+    lists = [*lists_as_long(y, lengths, "y"), plain_labels(known)]
     all_lengths = np.append(lengths, len(known)).astype(np.int64)
 
     usual_place, n_own = words().place, len(lists) - 1
@@ -356,7 +356,7 @@ def without_unknown_labels(
     are known.
     """
     _check_passed(y, "y")
-    sequences = _lists_as_long(y, lengths, "y")
+    sequences = lists_as_long(y, lengths, "y")
     flat = list(chain.from_iterable(sequences))
     if unknown_label is None and type(None) not in set(map(type, flat)):
         return sequences, None
@@ -381,7 +381,7 @@ def encode_partial_labels(
     >>> encode_partial_labels([["O", None], [None]], [2, 1], np.array(["B", "O"]))
     array([ 1, -1, -1], dtype=int32)
     """
-    sequences = _lists_as_long(known, lengths, "known")
+    sequences = lists_as_long(known, lengths, "known")
     flat = list(chain.from_iterable(sequences))
     codes = label_codes(flat, classes)
     for t in np.flatnonzero(codes < 0):
@@ -530,7 +530,7 @@ def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
     It raises the errors of `encode_labels`, but `y` may have no labels.
     """
     _check_passed(y, name)
-    sequences = _lists_as_long(y, lengths, name)
+    sequences = lists_as_long(y, lengths, name)
     return _of_one_type(list(chain.from_iterable(sequences)), lengths, name)
 
 
@@ -564,7 +564,7 @@ def _check_passed(y, name):
         )
 
 
-def _lists_as_long(y, lengths, name):
+def lists_as_long(y, lengths, name):
     """Return the label lists, which must have the number and lengths of X's."""
     sequences = label_lists(y, name)
     if len(sequences) != len(lengths):

@@ -32,6 +32,7 @@ from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.base import BaseFit, training_data
+from skcrf_sdca.estimators.last_step import parted
 from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.metrics import get_scorer
 from skcrf_sdca.metrics._scorers import scorer_of_labels
@@ -494,8 +495,7 @@ class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEst
         return getattr(best, name)
 
     def _last_step(self):
-        estimator = self.estimator
-        crf = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        _, crf = parted(self.estimator)
         if not isinstance(crf, BaseFit) or "alpha" not in crf.get_params():
             raise TypeError(
                 "estimator must be one of skcrf_sdca that has alpha, or a Tagger that "
@@ -521,9 +521,10 @@ class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEst
 
     def _transformed(self, part):
         """Return a part as the last step takes it; the steps learn from X alone."""
-        if not isinstance(self.estimator, Pipeline) or len(self.estimator) == 1:
+        steps, _ = parted(self.estimator)
+        if steps is None:
             return part
-        steps = clone(self.estimator[:-1])
+        steps = clone(steps)
         X = steps.fit_transform(part.X, part.y)
         return part._replace(X=X, X_val=steps.transform(part.X_val))
 

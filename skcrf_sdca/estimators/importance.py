@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, check_random_state
 
 from skcrf_sdca._utils.typing import Labels, RandomState, Sequences
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.estimators.last_step import before_last
 
 __all__ = ["group_importance"]
 
@@ -100,8 +100,7 @@ def _key(name):
 
 def _packed_for(estimator, X):
     """Return X as PackedSequences, and the estimator that takes them."""
-    if isinstance(estimator, Pipeline):
-        X, estimator = estimator[:-1].transform(X), estimator[-1]
+    X, estimator = before_last(estimator, X)
     vectorizer = getattr(estimator, "vectorizer_", None)
     if isinstance(X, PackedSequences):
         return X, estimator

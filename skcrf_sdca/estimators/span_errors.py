@@ -7,7 +7,7 @@ import numpy as np
 
 from skcrf_sdca._utils.typing import Labels, Sequences, Span, SpanScheme
 from skcrf_sdca.data.joined_tokens import joined
-from skcrf_sdca.data.label_encoding import label_lists
+from skcrf_sdca.data.label_encoding import lists_as_long
 from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.data.spans import extract_spans
@@ -109,10 +109,8 @@ def span_errors(
     ('false', ('P', 2, 3), 'Ada met [Bob]')
     """
     X = as_sequence_list(X)
-    y = label_lists(named_lists(estimator, y), "y")
     lengths = np.array([np.shape(x)[0] for x in X], dtype=np.int64)
-    if [len(labels) for labels in y] != lengths.tolist():
-        raise ValueError("y must have a label for each item of each sequence of X.")
+    y = lists_as_long(named_lists(estimator, y), lengths, "y")
     asked = [extract_spans(list(labels), scheme) for labels in y]
     p_asked = estimator.span_proba(X, asked, scheme=scheme)
     found = estimator.predict_spans(X, scheme=scheme)

@@ -4,7 +4,7 @@ Owns the choice of spans that may overlap, and of the threshold.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
@@ -20,11 +19,12 @@ from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
 from skcrf_sdca._utils.version_stamps import VersionStamped
-from skcrf_sdca.data.label_encoding import label_lists
+from skcrf_sdca.data.label_encoding import lists_as_long
 from skcrf_sdca.data.label_names import named_lists, names_of_classes
 from skcrf_sdca.data.label_reading import LabelReading
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.data.spans import extract_spans
+from skcrf_sdca.estimators.last_step import before_last
 from skcrf_sdca.model.span_queries import checked_tokens, with_texts
 from skcrf_sdca.text import spans_to_labels
 
@@ -72,19 +72,23 @@ class TunedSpans(
         Weight of recall in the F score, > 0: a beta of 2 counts it more, 0.5 less::
 
             F = (1 + beta^2) P R / (beta^2 P + R)
-    scheme : str, default="BIO"
-        Of the labels.
-    threshold : float, default=None
-        Value of t, in [0, 1]; None is the one that `fit` finds. With a number the spans
-        can be predicted without a `fit`.
+    scheme : str or None, default="BIO"
+        Of the labels. None is for a :class:`SegmentCRF` without a scheme: spans are its
+        segments but for those of the label "O".
+    threshold : float or dict, default=None
+        Value of t, in [0, 1], or one for each span type, {type: t}; None is what `fit`
+        finds. With it the spans can be predicted without a `fit`.
+    by_type : bool, default=False
+        Whether `fit` chooses a threshold for each type, by the F score of its spans
+        alone. A type without a span in y has the one of all types.
 
     Attributes
     ----------
-    threshold_ : float
-        The t with the best F, whatever `threshold` is.
+    threshold_ : float or dict
+        The t with the best F, whatever `threshold` is; of each type if `by_type`.
     curve_ : ThresholdCurve
         ``threshold``, and ``precision``, ``recall`` and ``score``, the F score, of the
-        held-out sequences.
+        held-out sequences, with one threshold for all types.
 
     See Also
     --------
@@ -111,8 +115,9 @@ class TunedSpans(
 
     _parameter_constraints = {
         "beta": [Interval(Real, 0, None, closed="neither")],
-        "scheme": [str],
-        "threshold": [Interval(Real, 0, 1, closed="both"), None],
+        "scheme": [str, None],
+        "threshold": [Interval(Real, 0, 1, closed="both"), dict, None],
+        "by_type": ["boolean"],
     }
 
     def __init__(
@@ -120,13 +125,15 @@ class TunedSpans(
         estimator: Any,
         *,
         beta: float = 1.0,
-        scheme: SpanScheme = "BIO",
-        threshold: float | None = None,
+        scheme: SpanScheme | None = "BIO",
+        threshold: float | Mapping[str, float] | None = None,
+        by_type: bool = False,
     ) -> None:
         self.estimator = estimator
         self.beta = beta
         self.scheme = scheme
         self.threshold = threshold
+        self.by_type = by_type
 
     @validates_parameters
     def fit(self, X: Sequences, y: Labels) -> Self:
@@ -148,24 +155,17 @@ class TunedSpans(
             If y has no span, or not the lengths of X.
         """
         found, lengths = self._candidates(X)
-        y = label_lists(named_lists(self.estimator, y), "y")
-        if [len(labels) for labels in y] != lengths:
-            raise ValueError("y must have a label for each item of each sequence of X.")
-        true = [set(extract_spans(list(labels), self.scheme)) for labels in y]
-        n_true = sum(map(len, true))
-        if not n_true:
+        y = lists_as_long(named_lists(self.estimator, y), lengths, "y")
+        true = [set(extract_spans(list(labels), self._label_scheme)) for labels in y]
+        if not any(true):
             raise ValueError(
                 "y has no span, so that there is nothing to find; pass more held-out "
                 "sequences"
             )
-        counts = np.array([_counts(found, true, t) for t in THRESHOLDS], dtype=float)
-        correct, predicted = counts.T
-        share = self.beta**2
-        score = (1.0 + share) * correct / (predicted + share * n_true)
-        precision = correct / np.maximum(predicted, 1.0)
-        self.curve_ = ThresholdCurve(THRESHOLDS, precision, correct / n_true, score)
-        best = len(score) - 1 - int(np.argmax(score[::-1]))
-        self.threshold_ = float(THRESHOLDS[best])
+        curve = _curve(found, true, self.beta)
+        threshold = self._by_type(found, true, _best(curve)) if self.by_type else None
+        self.curve_ = curve
+        self.threshold_ = _best(curve) if threshold is None else threshold
         return self
 
     def predict_spans(
@@ -204,7 +204,10 @@ class TunedSpans(
             An object array of lists of str.
         """
         spans, lengths = self._spans(X)
-        labels = spans_to_labels(spans, lengths, self.scheme)
+        # Two segments of one type may touch, which their types do not show.
+        labels = spans_to_labels(spans, lengths, self.scheme or "BIO")
+        if self.scheme is None:
+            labels = [[label.partition("-")[2] or label for label in x] for x in labels]
         return np.fromiter(labels, dtype=object, count=len(labels))
 
     def _spans(self, X):
@@ -214,6 +217,8 @@ class TunedSpans(
             check_is_fitted(self)
             threshold = self.threshold_
         found, lengths = self._candidates(X)
+        if isinstance(threshold, Mapping):
+            threshold = _checked(threshold, {span[0] for own in found for span in own})
         return [_chosen(own, threshold) for own in found], lengths
 
     def _candidates(self, X):
@@ -221,11 +226,9 @@ class TunedSpans(
 
         The spans of each sequence are sorted by their end.
         """
-        X, crf = as_sequence_list(X), self.estimator
-        if isinstance(crf, Pipeline):
-            X, crf = crf[:-1].transform(X) if len(crf) > 1 else X, crf[-1]
+        X, crf = before_last(self.estimator, as_sequence_list(X))
         names = names_of_classes(crf, crf.classes_)
-        reading = LabelReading.of(names, self.scheme)
+        reading = LabelReading.of(names, self._label_scheme)
         tables = crf.predict_proba(X)
         asked = [_possible_spans(table, reading) for table in tables]
         values = crf.span_proba(X, asked, scheme=self.scheme)
@@ -234,6 +237,42 @@ class TunedSpans(
             for own, row in zip(asked, values, strict=True)
         ]
         return found, [len(table) for table in tables]
+
+    def _by_type(self, found, true, usual):
+        """Return a threshold for each type, the usual one where y has no span of it."""
+        names = sorted({span[0] for spans in [*found, *true] for span in spans})
+        threshold = dict.fromkeys(names, usual)
+        for name in {span[0] for spans in true for span in spans}:
+            own = _of_type(found, name), list(map(set, _of_type(true, name)))
+            threshold[name] = _best(_curve(*own, self.beta))
+        return threshold
+
+    @property
+    def _label_scheme(self):
+        """The scheme of the labels: those of segments without one are types."""
+        return "TYPES" if self.scheme is None else self.scheme
+
+
+def _curve(found, true, beta):
+    """Return the scores by threshold of candidates, beside the true spans."""
+    n_true = sum(map(len, true))
+    counts = np.array([_counts(found, true, t) for t in THRESHOLDS], dtype=float)
+    correct, predicted = counts.T
+    share = beta**2
+    score = (1.0 + share) * correct / (predicted + share * n_true)
+    precision = correct / np.maximum(predicted, 1.0)
+    return ThresholdCurve(THRESHOLDS, precision, correct / n_true, score)
+
+
+def _best(curve):
+    """Return the threshold with the best score, the largest of equally good ones."""
+    best = len(curve.score) - 1 - int(np.argmax(curve.score[::-1]))
+    return float(curve.threshold[best])
+
+
+def _of_type(spans, name):
+    """Return the spans of a type of each sequence."""
+    return [[span for span in own if span[0] == name] for own in spans]
 
 
 def _possible_spans(table, reading):
@@ -258,16 +297,19 @@ def _possible_spans(table, reading):
 def _chosen(spans, threshold):
     """Return the spans without an overlap that have the largest sum of p - threshold.
 
-    ``spans`` are sorted by their end; so is the result.
+    ``spans`` are sorted by their end; so is the result. The threshold is a number, or
+    one of each type.
     """
-    spans = [span for span in spans if span[3] > threshold]
+    pairs = [(span, span[3] - _of(threshold, span[0])) for span in spans]
+    pairs = [(span, excess) for span, excess in pairs if excess > 0.0]
+    spans = [span for span, _ in pairs]
     ends = [_end(span) for span in spans]
     if all(other[1] >= span[2] for span, other in pairwise(spans)):
         return spans
     best, taken = [0.0], []
-    for k, (_, begin, _, p) in enumerate(spans):
+    for k, ((_, begin, _, _), excess) in enumerate(pairs):
         before = bisect_right(ends, begin, hi=k)
-        with_it = best[before] + p - threshold
+        with_it = best[before] + excess
         taken.append((with_it > best[k], before))
         best.append(max(best[k], with_it))
     chosen, k = [], len(spans)
@@ -277,6 +319,21 @@ def _chosen(spans, threshold):
             chosen.append(spans[k - 1])
         k = before if is_taken else k - 1
     return chosen[::-1]
+
+
+def _checked(threshold, types):
+    """Return thresholds by type; ValueError if a type has none in [0, 1]."""
+    for name in types:
+        if not 0.0 <= threshold.get(name, -1.0) <= 1.0:
+            raise ValueError(
+                f"threshold has {threshold.get(name)} for the type {name!r}; it must "
+                "have a number in [0, 1] for each type."
+            )
+    return threshold
+
+
+def _of(threshold, name):
+    return threshold[name] if isinstance(threshold, Mapping) else threshold
 
 
 def _counts(found, true, threshold):

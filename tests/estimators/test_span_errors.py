@@ -78,7 +78,7 @@ def test_every_wrong_span_is_in_one_error_and_the_surest_come_first(tagger):
 
 def test_no_mistakes_and_wrong_arguments(tagger):
     assert span_errors(tagger, X, Y) == []
-    with pytest.raises(ValueError, match="a label for each item"):
+    with pytest.raises(ValueError, match="X has 9 sequences, but y has 8"):
         span_errors(tagger, X, Y[:-1])
     with pytest.raises(ValueError, match="tokens"):
         span_errors(tagger, X, Y, tokens=WORDS[1:] + WORDS[:1])

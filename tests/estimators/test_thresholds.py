@@ -13,6 +13,7 @@ from skcrf_sdca import (
     SegmentCRF,
     SequenceVectorizer,
     TunedSpans,
+    group_importance,
     make_tagger,
 )
 from skcrf_sdca.estimators.thresholds import LEAST, THRESHOLDS
@@ -167,11 +168,74 @@ def test_errors_leave_the_state(fitted):
     before = tuned.threshold_
     with pytest.raises(ValueError, match="y has no span"):
         tuned.fit(X, [["O"] * len(x) for x in X])
-    with pytest.raises(ValueError, match="a label for each item"):
+    with pytest.raises(ValueError, match="X has 30 sequences, but y has 29"):
         tuned.fit(X, y[:-1])
+    with pytest.raises(ValueError, match=r"threshold has None for the type 'Y'"):
+        TunedSpans(fitted, threshold={"X": 0.3}).predict(X)
     with pytest.raises(ValueError, match="'beta' parameter"):
         TunedSpans(fitted, beta=0.0).fit(X, y)
     with pytest.raises(ValueError, match="tokens"):
         tuned.predict_spans(X, tokens=[["a"]])
     assert tuned.threshold_ == before
     assert tuned.predict([]).shape == (0,)
+
+
+def test_each_type_has_the_threshold_of_its_own_best_score(fitted):
+    X, y = drawn(7)
+    tuned = TunedSpans(fitted, by_type=True).fit(X, y)
+    assert list(tuned.threshold_) == ["X", "Y"]
+    probabilities = [spans_by_enumeration(fitted, x) for x in X]
+    for kind, threshold in tuned.threshold_.items():
+        f = []
+        for value in THRESHOLDS:
+            own = [{s: p for s, p in q.items() if s[0] == kind} for q in probabilities]
+            chosen = [best_choice(q, value) for q in own]
+            right = [[s for s in extract_spans(labels) if s[0] == kind] for labels in y]
+            n_right = sum(
+                len(set(a) & set(b)) for a, b in zip(chosen, right, strict=True)
+            )
+            f.append(2 * n_right / (sum(map(len, chosen)) + sum(map(len, right))))
+        last = np.flatnonzero(np.isclose(f, max(f)))[-1]
+        assert threshold == THRESHOLDS[last]
+    same = TunedSpans(fitted, threshold=tuned.threshold_)
+    assert same.predict(X).tolist() == tuned.predict(X).tolist()
+
+
+def test_thresholds_of_types_are_exact_where_spans_overlap(fitted):
+    X, _ = drawn(1, n=12)
+    given = {"X": 0.05, "Y": 0.3}
+    found = TunedSpans(fitted, threshold=given).predict_spans(X)
+    for x, own in zip(X, found, strict=True):
+        probabilities = spans_by_enumeration(fitted, x).items()
+        excess = {span: p - given[span[0]] + LEAST for span, p in probabilities}
+        assert [span[:3] for span in own] == best_choice(excess, LEAST)
+
+
+def test_segments_without_a_scheme_have_types_for_labels():
+    X, y = drawn(8)
+    y = [[label[2:] or "O" for label in labels] for labels in y]
+    crf = SegmentCRF(scheme=None, alpha=0.02, random_state=0).fit(X, y)
+    tuned = TunedSpans(crf, scheme=None, beta=2.0).fit(X, y)
+    found = tuned.predict_spans(X)
+    kinds = {span[0] for own in found for span in own}
+    assert kinds
+    assert "O" not in kinds
+    for x, own in zip(X, found, strict=True):
+        expected = crf.span_proba([x], [[span[:3] for span in own]])[0]
+        assert_allclose([span[3] for span in own], expected, rtol=1e-9)
+    for labels, own in zip(tuned.predict(X), found, strict=True):
+        expected = ["O"] * len(labels)
+        for kind, begin, end, _ in own:
+            expected[begin:end] = [kind] * (end - begin)
+        assert labels == expected
+    with pytest.raises(ValueError, match="fitted with scheme=None; set scheme=None"):
+        TunedSpans(crf, scheme="TYPES").fit(X, y)
+
+
+def test_a_tagger_of_one_step_is_its_last_step(fitted):
+    X, y = drawn(9)
+    tuned = TunedSpans(make_tagger(fitted)).fit(X, y)
+    assert tuned.threshold_ == TunedSpans(fitted).fit(X, y).threshold_
+    alone = group_importance(make_tagger(fitted), X, y, random_state=0)
+    expected = group_importance(fitted, X, y, random_state=0)
+    assert_allclose(alone.importances, expected.importances)
