@@ -27,7 +27,8 @@ def check_container(X, name="X"):
         raise TypeError(
             f"{name_of(name)} is a data frame: pass the column that holds the "
             f"{words().sequence}s, of "
-            f"{list(X.columns)}."
+            f"{list(X.columns)}. If each row is a token, text.read_corpus makes "
+            "sequences of them."
         )
 
 

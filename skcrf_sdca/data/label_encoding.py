@@ -140,7 +140,7 @@ def _arrays_of_probabilities(y, lengths):
                 f"but must have shape {(int(length), n_labels)}: a row for each "
                 f"{words().item}, and as many labels as the first."
             )
-    rows = np.concatenate(arrays).astype(float)
+    rows = np.ascontiguousarray(np.concatenate(arrays), dtype=float)
     wrong = ~((rows >= 0).all(axis=1) & (abs(rows.sum(axis=1) - 1.0) <= _SUM_TOLERANCE))
     for t in np.flatnonzero(wrong)[:1]:
         raise ValueError(
@@ -255,7 +255,7 @@ def encode_row_labels(
         classes, codes, rows = encode_training_labels(
             cut_labels(labels, lengths), lengths, unknown_label
         )
-    if isinstance(labels, np.ndarray):
+    if isinstance(labels, np.ndarray) and labels.ndim == 1:
         classes = classes.astype(labels.dtype)
     return classes, codes, rows
 
@@ -438,7 +438,8 @@ def label_lists(y: Any, name: str = "y") -> list[list[Any] | tuple[Any, ...]]:
 def row_labels(y: Any, name: str = "y") -> list[Any] | NDArray[Any]:
     """Return the labels of the rows of a table, as an array if `y` is one, or a list.
 
-    A column of shape (n, 1) is accepted with a warning, as in scikit-learn.
+    A column of shape (n, 1) is accepted with a warning, as in scikit-learn. An array of
+    float with more columns has the probabilities of the labels.
     """
     _check_passed(y, name)
     y = plain_column(y)
@@ -455,7 +456,8 @@ def row_labels(y: Any, name: str = "y") -> list[Any] | NDArray[Any]:
             return y
         # With another dtype NumPy would change the labels.
         y = np.array(y, dtype=object)
-    return y if y.ndim == 1 else _raveled(y, name_of(name))
+    is_soft = _is_float_table(y) and y.shape[1] > 1
+    return y if y.ndim == 1 or is_soft else _raveled(y, name_of(name))
 
 
 def _raveled(y, name):
@@ -477,13 +479,15 @@ def cut_labels(
     labels: list[Any] | NDArray[Any], lengths: ArrayLike, name: str = "y"
 ) -> NDArray[np.object_]:
     """Return the labels of the rows of a table as label lists of these lengths."""
-    flat, n_rows = flat_list(labels, name), np.sum(lengths)
+    is_soft = _is_float_table(labels)
+    flat: Any = labels if is_soft else flat_list(labels, name)
+    n_rows, offsets = np.sum(lengths), np.cumsum([0, *lengths])
     if len(flat) != n_rows:
         raise ValueError(
             f"{words().X} has {n_rows} rows, but {name_of(name)} has {len(flat)} "
             "labels."
         )
-    return split_rows(flat, np.concatenate([[0], np.cumsum(lengths)]))
+    return split_rows(flat, offsets)
 
 
 def is_typed(y: Any) -> bool:

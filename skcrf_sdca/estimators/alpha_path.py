@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.last_step import parted
 from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
@@ -32,7 +33,6 @@ from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.base import BaseFit, training_data
-from skcrf_sdca.estimators.last_step import parted
 from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.metrics import get_scorer
 from skcrf_sdca.metrics._scorers import scorer_of_labels

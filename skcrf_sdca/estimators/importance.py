@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch, check_random_state
 
+from skcrf_sdca._utils.last_step import before_last
 from skcrf_sdca._utils.typing import Labels, RandomState, Sequences
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.estimators.last_step import before_last
 
 __all__ = ["group_importance"]
 

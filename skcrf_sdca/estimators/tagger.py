@@ -41,7 +41,7 @@ __all__ = ["Tagger", "make_tagger"]
 _OF_FIT = frozenset(
     {
         *("history_", "n_iter_", "duality_gap_", "gap_target_"),
-        *("primal_objective_", "dual_objective_"),
+        *("primal_objective_", "dual_objective_", "solver_"),
     }
 )
 
@@ -72,7 +72,8 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
       ``densify``) changes the last step, and returns the Tagger.
     * ``fit`` takes the held-out data of the last step, and transforms them too.
     * It has what the fit of the last step says of itself: ``history_``, ``n_iter_``,
-      ``duality_gap_``, ``gap_target_``, ``primal_objective_``, ``dual_objective_``.
+      ``duality_gap_``, ``gap_target_``, ``primal_objective_``, ``dual_objective_``, and
+      of a `CRF` ``solver_``.
 
     The help of a method, ``help(tagger.explain)``, comes from the last step. Everything
     else that a Pipeline has itself, such as ``set_params``, metadata routing and

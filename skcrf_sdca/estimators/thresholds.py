@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.last_step import before_last
 from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
@@ -24,7 +25,6 @@ from skcrf_sdca.data.label_names import named_lists, names_of_classes
 from skcrf_sdca.data.label_reading import LabelReading
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.data.spans import extract_spans
-from skcrf_sdca.estimators.last_step import before_last
 from skcrf_sdca.model.span_queries import checked_tokens, with_texts
 from skcrf_sdca.text import spans_to_labels
 

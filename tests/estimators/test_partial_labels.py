@@ -4,6 +4,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
@@ -12,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import reference
 from samples import flat_weights, make_solver, seeded
-from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF, SGDCRF
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SGDCRF
 from skcrf_sdca.data.label_encoding import encode_training_labels
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
@@ -664,6 +665,29 @@ def test_arrays_of_probabilities_are_soft_labels(dtype):
     assert SDCACRF(random_state=0).fit(X, of_teacher).classes_.tolist() == [0, 1, 2]
     same = SDCACRF(random_state=0).fit(X[:1] * 2, np.array([y[0], y[0]]))
     assert same.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_rows_of_a_table_may_have_probabilities_of_labels(as_frame):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(12, 2)), rng.dirichlet(np.ones(3), 12)
+    frames = pd.DataFrame if as_frame else np.asarray
+    given = frames(X), frames(y)
+    for lengths in [1] * 12, [5, 4, 3]:
+        bounds = np.cumsum(lengths)[:-1]
+        expected = LBFGSCRF(ALPHA).fit(np.split(X, bounds), np.split(y, bounds))
+        found = LBFGSCRF(ALPHA).fit(*given, lengths=lengths)
+        assert_allclose(found.coef_, expected.coef_, atol=1e-12)
+        assert found.classes_.tolist() == [0, 1, 2]
+    alone = LBFGSCRF(ALPHA).fit(*given)
+    assert alone.predict_proba(given[0]).shape == (12, 3)
+    assert set(alone.predict(given[0])) <= {0, 1, 2}
+    with pytest.raises(ValueError, match="X has 12 rows, but y has 11 labels"):
+        LBFGSCRF().fit(X, y[1:])
+    with pytest.raises(ValueError, match=r"the sum 1"):
+        LBFGSCRF().fit(X, 2 * y)
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        LBFGSCRF().fit(X, y > 0.5)
 
 
 def test_arrays_of_sure_probabilities_are_labels():

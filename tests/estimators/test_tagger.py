@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+import skcrf_sdca
 from samples import seeded
 from skcrf_sdca import (
     LBFGSCRF,
@@ -474,6 +475,9 @@ def test_a_tagger_has_the_figures_of_the_fit_of_its_last_step():
     assert tagger.duality_gap_ <= tagger.gap_target_
     assert {"history_", "n_iter_"} <= set(dir(tagger))
     assert pickle.loads(pickle.dumps(tagger)).n_iter_ == tagger.n_iter_
+    chosen = make_tagger(TokenFeatures(), skcrf_sdca.CRF(random_state=0))
+    assert chosen.fit([["a", "b"]], [["A", "B"]]).solver_ == chosen[-1].solver_
+    assert not hasattr(tagger, "solver_")
 
 
 @pytest.mark.parametrize("crf", [SDCACRF(random_state=0), PassiveAggressiveCRF()])

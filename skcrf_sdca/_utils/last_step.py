@@ -11,7 +11,7 @@ def parted(estimator: Any) -> tuple[Any, Any]:
     An estimator that is no Pipeline is its own last step.
 
     >>> from skcrf_sdca import SDCACRF, make_tagger
-    >>> from skcrf_sdca.estimators.last_step import parted
+    >>> from skcrf_sdca._utils.last_step import parted
     >>> parted(make_tagger(SDCACRF()))
     (None, SDCACRF())
     """
