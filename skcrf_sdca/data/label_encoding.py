@@ -481,7 +481,7 @@ def cut_labels(
     """Return the labels of the rows of a table as label lists of these lengths."""
     is_soft = _is_float_table(labels)
     flat: Any = labels if is_soft else flat_list(labels, name)
-    n_rows, offsets = np.sum(lengths), np.cumsum([0, *lengths])
+    n_rows, offsets = np.sum(lengths), np.append(0, np.cumsum(lengths)).astype(np.int64)
     if len(flat) != n_rows:
         raise ValueError(
             f"{words().X} has {n_rows} rows, but {name_of(name)} has {len(flat)} "
