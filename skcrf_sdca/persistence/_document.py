@@ -94,7 +94,7 @@ TUNED_SPANS = {
     "type": str,
     "parameters": dict,
     "estimator": dict,
-    "fit_threshold": (float, NoneType),
+    "fit_threshold": (float, dict, NoneType),
     "curve": dict,
 }
 
@@ -304,9 +304,12 @@ def _rebuild_tuned(model, array):
     types = [type_name(cls) for cls in WITHIN_SPANS]
     estimator = _rebuild_any(model["estimator"], array, types)
     tuned = with_parameters(TunedSpans, model["parameters"], estimator=estimator)
-    if model["fit_threshold"] is not None:
+    threshold = model["fit_threshold"]
+    if threshold is not None:
+        if isinstance(threshold, dict):
+            fields(threshold, "fit_threshold", dict.fromkeys(threshold, float))
         fields(model["curve"], "curve", dict.fromkeys(ThresholdCurve._fields, list))
-        tuned.threshold_ = model["fit_threshold"]
+        tuned.threshold_ = threshold
         tuned.curve_ = ThresholdCurve(**history_from(model["curve"]))
     return tuned
 

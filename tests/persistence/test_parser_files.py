@@ -171,6 +171,11 @@ def test_spans_above_a_threshold_keep_every_bit():
         assert (other.beta, other.scheme, other.threshold) == (2.0, "BIO", None)
         spans = tuned.predict_spans(words).tolist()
         assert other.predict_spans(words).tolist() == spans
+    by_type = TunedSpans(tagger, by_type=True).fit(words, y)
+    assert through_file(by_type).threshold_ == by_type.threshold_
+    assert (
+        through_file(by_type).predict(words).tolist() == by_type.predict(words).tolist()
+    )
     given = through_file(TunedSpans(tagger, threshold=0.25))
     assert given.threshold == 0.25
     assert not hasattr(given, "threshold_")
