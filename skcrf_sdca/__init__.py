@@ -31,6 +31,7 @@ from skcrf_sdca._utils.lazy import lazy
 from skcrf_sdca._version import __version__
 
 if TYPE_CHECKING:
+    from skcrf_sdca.data.images import image_graph
     from skcrf_sdca.data.packed import PackedSequences
     from skcrf_sdca.estimators.active_learning import select_uncertain
     from skcrf_sdca.estimators.alpha_path import CRFCV, alpha_path
@@ -87,6 +88,7 @@ __all__ = [
     "alpha_path",
     "cross_val_predict_proba",
     "group_importance",
+    "image_graph",
     "load_model",
     "make_tagger",
     "save_model",
@@ -127,6 +129,7 @@ _HOMES = {
     "alpha_path": "estimators.alpha_path",
     "cross_val_predict_proba": "estimators.model_selection",
     "group_importance": "estimators.importance",
+    "image_graph": "data.images",
     "load_model": "persistence",
     "make_tagger": "estimators.tagger",
     "save_model": "persistence",

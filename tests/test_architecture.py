@@ -181,8 +181,9 @@ def test_only_the_chain_knows_its_cliques(path):
     "folder", "data features text metrics objective solvers".split()
 )
 def test_nothing_below_the_estimators_says_edge_or_transition(folder):
-    # The reader of graphs, whose edges are data, has a file of its own.
-    for path in set((ROOT / folder).rglob("*.py")) - {ROOT / "data/graphs.py"}:
+    # The reader and the maker of graphs, whose edges are data, have their own files.
+    of_graphs = {ROOT / "data/graphs.py", ROOT / "data/images.py"}
+    for path in set((ROOT / folder).rglob("*.py")) - of_graphs:
         # The parameter by which an estimator finds features of pairs of labels.
         text = path.read_text().replace("edge_features", "")
         assert not re.search("edge|transition", text, re.I), path

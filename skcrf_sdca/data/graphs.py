@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from skcrf_sdca._utils.messages import described
@@ -253,7 +254,24 @@ def _parts(graph, i):
             f"{words().X}: graph {i} is {described(graph)}; a graph is a tuple (nodes, "
             "edges) or (nodes, edges, edge_features), or one of networkx"
         )
-    return (*graph, None) if len(graph) == 2 else tuple(graph)
+    nodes, ends, features = (*graph, None) if len(graph) == 2 else graph
+    return nodes, _ends_of_matrix(ends, i) if sp.issparse(ends) else ends, features
+
+
+def _ends_of_matrix(matrix, i):
+    """Return the edges of an adjacency matrix; a symmetric one has each edge twice."""
+    n_rows, n_columns = matrix.shape
+    if n_rows != n_columns:
+        raise ValueError(
+            f"{words().X}: the edges of graph {i} are a sparse matrix of shape "
+            f"{matrix.shape}; an adjacency matrix is square, a row for each node"
+        )
+    entries = sp.csr_array(matrix)
+    entries.eliminate_zeros()
+    is_symmetric = ((entries != 0) != (entries != 0).T).nnz == 0
+    found = (sp.triu(entries) if is_symmetric else entries).tocoo()
+    order = np.lexsort((found.col, found.row))
+    return np.column_stack([found.row, found.col])[order]
 
 
 def _parts_of_networkx(graph, i):

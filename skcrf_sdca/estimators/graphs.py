@@ -111,7 +111,9 @@ class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
             nodes are an array or sparse matrix of shape (V, n_features), or a list of V
             dicts or of V lists of str, as items of sequences are for `SDCACRF`. Its
             edges are integers of shape (E, 2), the nodes that each joins [from, to];
-            ``[]`` for none. An edge that is given twice counts twice. Features of edges
+            ``[]`` for none; or a sparse adjacency matrix of shape (V, V), whose entries
+            that are not 0 are edges [row, column], one for each pair if it is
+            symmetric. An edge that is given twice counts twice. Features of edges
             are a dense array of shape (E, n_edge_features), for all graphs or for none;
             without them every edge has one feature, 1.
             A graph may be one of networkx, whose nodes, and edges or not, have an
