@@ -1,13 +1,15 @@
 """Graphs of images: pixels are nodes, and edges join those beside each other."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 # Steps (rows, columns) to the later of two neighbours, by the number of neighbours.
 STEPS = {4: [(0, 1), (1, 0)], 8: [(0, 1), (1, 0), (1, 1), (1, -1)]}
 
 
-def image_graph(image: ArrayLike, *, n_neighbours: int = 4, contrast: bool = False):
+def image_graph(
+    image: ArrayLike, *, n_neighbours: int = 4, contrast: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]]:
     """Return the graph of an image, an element of X for `GraphCRF`.
 
     Parameters
