@@ -22,7 +22,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skcrf_sdca import LBFGSCRF, SequenceVectorizer, metrics
-from skcrf_sdca.metrics import SCORERS, get_scorer
+from skcrf_sdca.metrics import SCORERS, get_scorer, get_scorer_names
 
 WORDS = ["the", "Rhine", "a", "Danube", "flows", "Berlin", "city", "to"]
 NAMES = {"Rhine": "RIV", "Danube": "RIV", "Berlin": "CITY"}
@@ -265,3 +265,11 @@ def test_names_are_checked_and_scorers_left_alone():
 def test_documented_names_are_those_there_are():
     documented = inspect.getdoc(get_scorer).split("name  ")[1]
     assert all(f"\n{name} " in documented for name in SCORERS)
+
+
+def test_the_names_of_scorers_are_those_that_are_known():
+    names = get_scorer_names()
+    assert names == sorted(names)
+    assert {"span_f1", "flat_accuracy", "log_likelihood"} <= set(names)
+    for name in names:
+        assert callable(get_scorer(name))

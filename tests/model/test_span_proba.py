@@ -9,10 +9,18 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import reference
+from skcrf_sdca import (
+    LBFGSCRF,
+    SDCACRF,
+    SegmentCRF,
+    SequenceVectorizer,
+    make_tagger,
+)
 from skcrf_sdca.metrics import extract_spans
 from skcrf_sdca.model.span_queries import LabelSpans, Reading, TypedSpans
 from skcrf_sdca.structures.chain import oracle
 from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.text import convert_labels
 
 CLASSES = {
     "BIO": ["B-X", "B-Y", "I-X", "I-Y", "O"],
@@ -158,3 +166,37 @@ def test_shapes_of_types(types, label_types, joins):
 def test_as_many_labels_as_positions():
     with pytest.raises(ValueError, match="3 numbers below 2"):
         oracle.span_probabilities([[0, 0, 3]], [0], np.zeros((3, 2)), np.zeros((2, 2)))
+
+
+NAMES = ["O", "B-P", "I-P"]
+WORDS = [[["Ada"], ["met"], ["Bob"]], [["Bob"], ["ran"]], [["met"], ["Bob"]]] * 4
+TAGS = [["B-P", "O", "B-P"], ["O", "O"], ["B-P", "I-P"]] * 4
+NUMBERS = [[NAMES.index(label) for label in labels] for labels in TAGS]
+
+
+@pytest.mark.parametrize(
+    ("crf", "y"),
+    [
+        (SDCACRF(random_state=0), TAGS),
+        (SDCACRF(transitions="BIO", random_state=0), TAGS),
+        (
+            SDCACRF(transitions="BIOES", random_state=0),
+            convert_labels(TAGS, "BIO", "BIOES"),
+        ),
+        (SDCACRF(order=2, random_state=0), TAGS),
+        (SegmentCRF(random_state=0), TAGS),
+        (
+            SegmentCRF(scheme=None, random_state=0),
+            [[label[2:] or "O" for label in labels] for labels in TAGS],
+        ),
+        (LBFGSCRF(label_names=NAMES), NUMBERS),
+        (make_tagger(SequenceVectorizer(), SDCACRF(random_state=0)), TAGS),
+    ],
+    ids=["labels", "BIO", "BIOES", "tuples", "segments", "types", "names", "tagger"],
+)
+def test_spans_that_are_predicted_are_asked_for_as_they_are(crf, y):
+    """The scheme is found in the same way; further entries of spans are ignored."""
+    spans = crf.fit(WORDS, y).predict_spans(WORDS)
+    assert any(map(len, spans))
+    for own, found in zip(spans, crf.span_proba(WORDS, spans), strict=True):
+        assert_allclose(found, [span[3] for span in own], rtol=1e-9)
