@@ -144,6 +144,13 @@ def test_losses_are_compared(data_folder):
 
 
 @pytest.mark.slow
+def test_wide_graphs_are_compared(tmp_path):
+    done = run("wide_graphs", "--quick", "--output", tmp_path / "w.png")
+    assert done.stdout.count("trw") == 3
+    assert (tmp_path / "w.png").stat().st_size > 0
+
+
+@pytest.mark.slow
 def test_graphs_are_compared(cache, data_folder):
     options = ["--quick", "--task", "digits", "ned"]
     done = run("graphs", *options, data=data_folder)
