@@ -17,7 +17,6 @@ from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca.data.dependencies import (
     UNSPECIFIED,
     TreeFormat,
-    TreeKind,
     check_trees,
     named_as_arcs,
     split_labels,
@@ -221,10 +220,6 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     def _features(self):
         """Return the features of arcs."""
         return ArcFeatures() if self.features is None else self.features
-
-    @property
-    def _kind_of_y(self):
-        return TreeKind(self.single_root, projective=False)
 
     def _state(self, arcs, *, keeps):
         """Return the state that visits change: a new one, or a copy of the own one."""

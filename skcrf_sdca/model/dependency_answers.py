@@ -71,8 +71,8 @@ class TreeAnswers(Answers, TrimmingMixin):
 
     @property
     def _kind_of_y(self):
-        """The TreeKind of trees that y may have."""
-        return self._kind
+        """The TreeKind of trees that y may have where heads are compared alone."""
+        return TreeKind(self.single_root, projective=False)
 
     def _blocks(self):
         return ArcParameters.blocks
