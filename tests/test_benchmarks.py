@@ -97,6 +97,20 @@ def test_logistic_regression_is_measured():
 
 
 @pytest.mark.slow
+def test_residual_sampling_is_compared():
+    header, *rows = run("residual_sampling", "--quick").stdout.splitlines()
+    assert header.split()[:2] == ["data", "sampling"]
+    assert len(rows) == 2 * 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "n_rows"), [("nonuniformity", 6), ("starts", 13)])
+def test_schemes_and_starts_are_measured(name, n_rows, data_folder):
+    done = run(name, "--quick", "--task", "ocr", data=data_folder)
+    assert len(done.stdout.splitlines()) == 1 + n_rows
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["signals", "mixed"])
 def test_dense_features_are_measured(task, data_folder):
     options = ["--quick", "--softmax", "--estimator", "OEGCRF", "CRF", "--task", task]

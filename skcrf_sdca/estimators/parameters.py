@@ -554,8 +554,9 @@ class DualOptions(AccelerationOptions):
     gap of the sequence at its last visit ("gap"), to its importance, which grows with
     the squared norm of its features ("importance"), to the product of both
     ("gap_importance"), or uniform. "max" always takes the sequence with the largest
-    gap. "residual", of `SDCACRF` on tables only, is proportional to the squared l1
-    distance of the row's dual variables from its probabilities.
+    gap. "residual", of `SDCACRF` on tables only, is proportional to the l1 distance of
+    the row's dual variables from its probabilities, times the square root of its
+    importance [LePriol18]_ (eq. 49).
     """
     sampling_mix: float = parameter(SHARE, default=0.8)
     """float in [0, 1]

@@ -54,6 +54,11 @@ def _weighted_importance(problem):
     return _weight(problem) * _importance(problem)
 
 
+# [LePriol18, eq. 49] with weights: these probabilities maximise the bound of its proof.
+def _root_importance(problem):
+    return np.sqrt(_weighted_importance(problem))
+
+
 @dataclass(frozen=True)
 class SamplingScheme:
     """A sampling scheme: a tree, the factor of the scores, and the recorded value.
@@ -71,8 +76,8 @@ class SamplingScheme:
         ``first_value(problem)`` is the value of every sequence before its first visit;
         None if score_i = factor_i alone.
     by_residual : bool, default=False
-        Whether the value is the residual ||p(. | x_i; w) - mu_i||_1^2, for chains of
-        one node [LePriol18, App. F].
+        Whether the value is the residual ||p(. | x_i; w) - mu_i||_1, for chains of one
+        node: score_i is its product with sqrt(c_i (1 + c_i R_i / alpha)).
     """
 
     tree: type
@@ -108,8 +113,10 @@ SAMPLING_SCHEMES = {
     "gap": SamplingScheme(SumTree, _weight, DUAL, first_gap),
     "gap_importance": SamplingScheme(SumTree, _weighted_importance, DUAL, first_gap),
     "max": SamplingScheme(MaxTree, _weight, DUAL, first_gap),
-    # A residual is at most 4.
-    "residual": SamplingScheme(SumTree, _weight, SDCA, lambda problem: 4.0, True),
+    # A residual is at most 2.
+    "residual": SamplingScheme(
+        SumTree, _root_importance, SDCA, lambda problem: 2.0, True
+    ),
     # Before its first visit a sequence is sampled only uniformly.
     "lipschitz": SamplingScheme(SumTree, _ones, SAG, lambda problem: 0.0),
 }

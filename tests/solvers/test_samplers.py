@@ -157,7 +157,7 @@ def test_schemes_draw_by_their_rule(name):
         "gap": c * gaps,
         "gap_importance": c * gaps * importance,
         "max": (c * gaps == max(c * gaps)).astype(float),
-        "residual": c * gaps,
+        "residual": gaps * np.sqrt(c * importance),
         "lipschitz": gaps,
     }[name]
     assert_frequencies(sampler, expected / expected.sum())
@@ -187,13 +187,16 @@ def table_problem():
 def test_a_residual_is_the_distance_of_the_marginals_from_the_probabilities():
     problem = table_problem()
     solver = SDCA(problem, None, sampling="residual", sampling_mix=1.0)
-    for _ in range(2):
-        before = solver.marginals.local[3].copy()
-        scores = problem.data.X[3] @ solver.model.coef + solver.model.intercept
-        residual = np.abs(softmax(scores) - before).sum() ** 2
-        solver.kernel.epoch_in_order(np.array([3]))
-        drawn = solver.kernel.sampler.probabilities()
-        assert_allclose(drawn[3], residual / (residual + 4.0 * 11), rtol=1e-6)
+    # [LePriol18, eq. 49]: the norm times sqrt(1 + R_i / (n alpha)).
+    scores = np.full(12, 2.0)
+    factors = np.sqrt(1.0 + squared_radii(problem) / (12 * problem.alpha))
+    for i in (3, 8, 3):
+        before = solver.marginals.local[i].copy()
+        at_row = problem.data.X[i] @ solver.model.coef + solver.model.intercept
+        scores[i] = np.abs(softmax(at_row) - before).sum()
+        solver.kernel.epoch_in_order(np.array([i]))
+        expected = factors * scores / (factors @ scores)
+        assert_allclose(solver.kernel.sampler.probabilities(), expected, rtol=1e-6)
 
 
 def test_residual_sampling_ends_at_the_optimum_of_a_table():

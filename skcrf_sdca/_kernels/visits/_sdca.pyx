@@ -74,7 +74,7 @@ cdef class SDCAKernel(DualVisitor):
             gap = divergence(&segment, 0.0)
         self.record_gap(i, max(gap, 0.0))
         if self.sampler.by_residual:
-            self.record_value(i, self.item.residual() ** 2)
+            self.record_value(i, self.item.residual())
         self.item.sum_features()
         self.sums.measure(self.scale[i])
         step = self.step_size(i, &segment)

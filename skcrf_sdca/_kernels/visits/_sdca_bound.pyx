@@ -149,7 +149,7 @@ cdef class SDCABoundKernel(DualVisitor):
             gap += self.prune(min(SHARE * gap, MOST)) - log_partition
         self.item.set_change(self.item.expected, self.kept(i))
         if self.sampler.by_residual:
-            self.record_value(i, self.item.residual() ** 2)
+            self.record_value(i, self.item.residual())
         self.item.sum_features()
         self.sums.measure(self.scale[i])
         self.set_segment(i, max(gap, 0.0), &segment)

@@ -1,0 +1,139 @@
+"""Measure starts and searches: OEG's first scores, SAG's first L, every search, SDCA's.
+
+[Schmidt15, fig. 4] starts OEG with a score of 3 or 10 at the labels, and without the
+pass in random order (here: with draws instead). Its text says that the first Lipschitz
+constant of SAG does not matter. [LePriol18, sec. 6] also has SAG-NUS with a search at
+every visit, and [footnote 4] a line search that begins at 0.5 and not at the last step.
+The table has P - P* after 5, 10 and 20 epochs, and the oracle calls / n of 20 epochs.
+
+    python examples/benchmarks/starts.py [--task ocr] [--first 1500] [--quick]
+
+needs the folder of corpora in SKCRF_SDCA_DATA.
+"""
+
+import argparse
+
+import numpy as np
+
+import tables
+import tasks
+from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.solvers.oeg import OEG
+from skcrf_sdca.solvers.sag import SAG
+from skcrf_sdca.solvers.sdca import FIRST_STEP, SDCA
+
+EPOCHS = (5, 10, 20)
+QUICK_FIRST = 60
+UNIFORM = {"sampling": "uniform"}
+HEADER = ["task", "start or search", *(f"after {epoch}" for epoch in EPOCHS)]
+HEADER += ["calls / n"]
+
+
+def nothing(solver):
+    """Change nothing."""
+
+
+def skip_order(solver):
+    """Let OEG draw from its first epoch on."""
+    solver.visit = lambda n: visit_drawn(solver, n)
+
+
+def visit_drawn(solver, n):
+    """Make n visits of OEG as the sampler draws, with the halvings of later epochs."""
+    solver.kernel.epoch(solver.rng.random((n, 2)))
+    solver.n_updates += n
+    solver.n_oracle_calls = solver.kernel.n_oracle_calls
+
+
+def first_constant(value):
+    """Return a change of SAG's first Lipschitz constant."""
+
+    def change(solver):
+        solver.lipschitz[:] = value
+
+    return change
+
+
+def reset_steps(solver):
+    """Let SDCA's searches begin at 0.5."""
+    solver.steps[:] = FIRST_STEP
+
+
+# The solver, its options, what changes it at first, and before every epoch.
+VARIANTS = {
+    "OEG, 3": (OEG, {"init_score": 3.0, "step_init": 0.5} | UNIFORM, nothing, nothing),
+    "OEG, 10": (
+        OEG,
+        {"init_score": 10.0, "step_init": 0.5} | UNIFORM,
+        nothing,
+        nothing,
+    ),
+    "OEG, 14": (
+        OEG,
+        {"init_score": 14.0, "step_init": 0.5} | UNIFORM,
+        nothing,
+        nothing,
+    ),
+    "OEG, 3, draws": (
+        OEG,
+        {"init_score": 3.0, "step_init": 0.5} | UNIFORM,
+        skip_order,
+        nothing,
+    ),
+    "OEG, 14, draws": (
+        OEG,
+        {"init_score": 14.0, "step_init": 0.5} | UNIFORM,
+        skip_order,
+        nothing,
+    ),
+    "SAG-NUS*": (SAG, {}, nothing, nothing),
+    "SAG-NUS*, all searches": (SAG, {"line_search_skipping": False}, nothing, nothing),
+    "SAG-NUS*, SAGA": (SAG, {"saga": True}, nothing, nothing),
+    "SAG, L = 1e-4": (SAG, UNIFORM, first_constant(1e-4), nothing),
+    "SAG, L = 1": (SAG, UNIFORM, nothing, nothing),
+    "SAG, L = 1e4": (SAG, UNIFORM, first_constant(1e4), nothing),
+    "SDCA-GAP, last step": (SDCA, {}, nothing, nothing),
+    "SDCA-GAP, 0.5": (SDCA, {}, nothing, reset_steps),
+}
+
+
+def least(problem, tol):
+    """Return a lower bound of P*, and tight."""
+    solver = SDCA(problem, np.random.default_rng(1))
+    monitor = FitMonitor(solver, max_iter=300, tol=tol)
+    return monitor.run().rows[-1]["dual"]
+
+
+def rows_of(problem, title, bound):
+    """Yield the rows of a task."""
+    for name, (solver_class, options, at_first, before_epoch) in VARIANTS.items():
+        solver = solver_class(problem, np.random.default_rng(0), **options)
+        at_first(solver)
+        cells = []
+        for epoch in range(1, EPOCHS[-1] + 1):
+            before_epoch(solver)
+            solver.epoch()
+            if epoch in EPOCHS:
+                cells.append(f"{solver.certify().primal - bound:.1e}")
+        calls = solver.n_oracle_calls / problem.n_sequences
+        yield [title, name, *cells, f"{calls:.1f}"]
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--task", nargs="+", default=tasks.NAMES, choices=tasks.NAMES)
+    parser.add_argument("--first", type=int, help="number of sequences")
+    parser.add_argument("--quick", action="store_true", help="a trial on few sequences")
+    options = parser.parse_args()
+    first = QUICK_FIRST if options.quick else options.first
+    rows = [HEADER]
+    for task in options.task:
+        problem = tasks.problem(tasks.load(task, first))
+        bound = least(problem, 1e-2 if options.quick else 1e-6)
+        rows += rows_of(problem, tasks.TITLES[task], bound)
+    tables.show(rows)
+
+
+if __name__ == "__main__":
+    main()

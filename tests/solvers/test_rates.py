@@ -1,0 +1,77 @@
+"""The rates of the papers hold, as means over seeds, on tiny problems."""
+
+import numpy as np
+import pytest
+
+from samples import make_problem
+from skcrf_sdca.solvers.lbfgs import LBFGS
+from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.solvers.sag import SAG
+from skcrf_sdca.solvers.samplers import squared_radii
+from skcrf_sdca.solvers.sdca import SDCA
+
+N, N_EPOCHS, N_SEEDS = 12, 40, 20
+
+
+@pytest.fixture(params=[0.2, 1.0])
+def problem(request):
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=(rng.integers(1, 4), 2)) for _ in range(N)]
+    y = [rng.integers(3, size=len(x)) for x in X]
+    return make_problem(X, y, 3, request.param)
+
+
+def optimum(problem):
+    """Return D* = P*, and the weights."""
+    solver = LBFGS(problem, None)
+    FitMonitor(solver, max_iter=1000, tol=1e-12).run()
+    return solver.certify().primal, solver.model.w.copy()
+
+
+def mean_over_seeds(new_solver, measure):
+    """Return the mean of a measure of a solver before and after each epoch."""
+    runs = []
+    for seed in range(N_SEEDS):
+        solver = new_solver(np.random.default_rng(seed))
+        values = [measure(solver)]
+        for _ in range(N_EPOCHS):
+            solver.epoch()
+            values.append(measure(solver))
+        runs.append(values)
+    return np.mean(runs, axis=0)
+
+
+def test_the_dual_rises_at_the_rate_of_theorem_1(problem):
+    # [LePriol18, theorem 1]: h_t <= (1 - s / n)^t h_0, with
+    # s = 1 / (1 + max R_i / (n alpha)); an exact search is better.
+    best, _ = optimum(problem)
+    step = 1.0 / (1.0 + squared_radii(problem).max() / (N * problem.alpha))
+    options = {"sampling": "uniform", "line_search": "fixed", "step": step}
+    fixed = mean_over_seeds(
+        lambda rng: SDCA(problem, rng, dual_dtype="float64", **options),
+        lambda solver: best - solver.certify().dual,
+    )
+    bound = (1.0 - step / N) ** (N * np.arange(N_EPOCHS + 1)) * fixed[0]
+    assert (fixed[1:] < bound[1:]).all()
+    assert bound[-1] < 0.5 * bound[0]
+    searched = mean_over_seeds(
+        lambda rng: SDCA(problem, rng, sampling="uniform", dual_dtype="float64"),
+        lambda solver: best - solver.certify().dual,
+    )
+    assert (searched[1:] < fixed[1:]).all()
+
+
+def test_saga_converges_at_the_rate_of_proposition_1(problem):
+    # [Schmidt15, proposition 1 (a)] with p_i = 1 / n: a step of 1 / (4 L + n alpha) has
+    # E ||w_t - w*||^2 <= (1 - alpha step)^t (||w_0 - w*||^2 + C) for some C > 0, and
+    # L_i <= alpha + R_i. The searched steps are longer, and reach this without C.
+    _, best = optimum(problem)
+    largest = problem.alpha + squared_radii(problem).max()
+    step = 1.0 / (4.0 * largest + N * problem.alpha)
+    distances = mean_over_seeds(
+        lambda rng: SAG(problem, rng, sampling="uniform", saga=True),
+        lambda solver: ((solver.model.w - best) ** 2).sum(),
+    )
+    bound = (1.0 - problem.alpha * step) ** (N * np.arange(N_EPOCHS + 1))
+    assert (distances[1:] <= bound[1:] * distances[0]).all()
+    assert distances[-1] < 1e-3 * distances[0]
