@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.span_errors import span_errors
 from skcrf_sdca.metrics import (
     flat_accuracy_score,
@@ -13,6 +14,7 @@ from skcrf_sdca.metrics._spans import averaged, span_counts
 from skcrf_sdca.text._files import place
 from skcrf_sdca.text._label_columns import EMPTY, SEPARATOR, taken_apart
 
+from . import _parsers
 from ._formats import ColumnsFormat
 from ._inputs import (
     add_files,
@@ -22,6 +24,7 @@ from ._inputs import (
     label_texts,
     labelled_sentences,
     lines_of,
+    load_any,
     load_tagger,
     source_of,
 )
@@ -70,7 +73,10 @@ def run(options):
         y, predicted = _last_columns(options)
         write([report(y, predicted, options.scheme), "\n"])
         return
-    tagger = load_tagger(options.model)
+    tagger = load_any(options.model)
+    if isinstance(tagger, OnlineDependencyCRF):
+        _parsers.evaluate(tagger, options)
+        return
     source = source_of(tagger, options, options.files[0])
     X, y = labelled_sentences(source, options.files, options)
     predicted = label_texts(tagger, tagger.predict(X))

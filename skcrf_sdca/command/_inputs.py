@@ -13,6 +13,7 @@ from itertools import islice
 from sklearn.pipeline import Pipeline
 
 from skcrf_sdca.data.label_names import named_lists
+from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import load_model
 from skcrf_sdca.text import TokenFeatures, unify_labels
@@ -175,9 +176,20 @@ def batches(iterable, size):
         yield batch
 
 
+def load_any(path):
+    """Return the Tagger or the OnlineDependencyCRF of a model file."""
+    model = load_model(path)
+    if isinstance(model, OnlineDependencyCRF):
+        return model
+    return _tagger_of(model, path)
+
+
 def load_tagger(path):
     """Return the Tagger of a model file."""
-    model = load_model(path)
+    return _tagger_of(load_model(path), path)
+
+
+def _tagger_of(model, path):
     if not isinstance(model, Pipeline) or not isinstance(model[0], TokenFeatures):
         raise ValueError(
             f"{path}: the model cannot read text: it must be a Tagger or a Pipeline "

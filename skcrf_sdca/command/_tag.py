@@ -3,6 +3,7 @@
 import io
 from functools import partial
 
+from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.thresholds import TunedSpans
 from skcrf_sdca.metrics._scorers import scheme_of_readable
 from skcrf_sdca.text import char_spans
@@ -14,6 +15,7 @@ from skcrf_sdca.text._writing import (
     written_formats,
 )
 
+from . import _parsers
 from ._formats import ConlluFormat
 from ._inputs import (
     add_files,
@@ -21,7 +23,7 @@ from ._inputs import (
     add_reading_options,
     batches,
     label_texts,
-    load_tagger,
+    load_any,
     source_of,
 )
 from ._streams import encode_output, write
@@ -86,7 +88,10 @@ def _add_forms(parser):
 def run(options):
     """Write the sentences of the files with their predicted labels."""
     _check_usage(options)
-    tagger = load_tagger(options.model)
+    tagger = load_any(options.model)
+    if isinstance(tagger, OnlineDependencyCRF):
+        _parsers.tag(tagger, options)
+        return
     source = source_of(tagger, options, options.files[0])
     if options.proba and isinstance(source, ConlluFormat):
         options.usage_error("--proba: CoNLL-U has no column for probabilities.")

@@ -7,6 +7,7 @@ import math
 import os
 import sys
 import time
+from functools import partial
 
 from skcrf_sdca._utils.files import is_regular_file
 from skcrf_sdca._utils.messages import counted
@@ -20,6 +21,7 @@ from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.label_parts import BY_NAME
 from skcrf_sdca.text import LabelPairs
 
+from . import _parsers
 from ._evaluate import add_scheme_option, report
 from ._formats import ColumnsFormat, ConlluFormat
 from ._inputs import (
@@ -57,6 +59,7 @@ def add_options(parser):
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_text_options(parser.add_argument_group("text and features"))
     _add_fit_options(parser.add_argument_group("fit"))
+    _parsers.add_options(parser.add_argument_group("dependency trees"))
 
 
 def _add_text_options(group):
@@ -173,8 +176,18 @@ def _alpha(text):
 def run(options):
     """Fit, save, and report scores if asked to."""
     _check_usage(options)
+    _parsers.check_usage(options)
     _check_writable(options.output)
     _check_not_read(options)
+    if options.parse:
+        with _named_output(options):
+            _parsers.train(options, partial(_say, options))
+    else:
+        _train_tagger(options)
+
+
+def _train_tagger(options):
+    """Fit a Tagger, save it, and report scores if asked to."""
     source = _source(options)
     if source.columns is not None:
         # Before the files are read, which may take long.

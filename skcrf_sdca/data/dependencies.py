@@ -317,13 +317,23 @@ def _check_acyclic(heads, where):
             f"{where}, word {m} is its own head; words are counted from 1, and 0 is "
             "the root"
         )
+    if (m := first_cyclic(heads)) is not None:
+        raise ValueError(f"{where}, word {m}: its heads form a cycle")
+
+
+def first_cyclic(heads):
+    """Return the first word that is not below the root, None if all are.
+
+    >>> import numpy as np
+    >>> from skcrf_sdca.data.dependencies import first_cyclic
+    >>> first_cyclic(np.array([0, 3, 2])), first_cyclic(np.array([2, 0]))
+    (2, None)
+    """
     # Twice as far up at every turn: who is on a cycle never arrives.
-    above = np.append(0, heads)
+    above = np.append(0, heads).astype(np.intp)
     for _ in range(len(heads).bit_length()):
         above = above[above]
-    if above.any():
-        m = int((above > 0).argmax())
-        raise ValueError(f"{where}, word {m}: its heads form a cycle")
+    return int((above > 0).argmax()) if above.any() else None
 
 
 def _check_projective(heads, i):

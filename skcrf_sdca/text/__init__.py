@@ -3,7 +3,8 @@
 `read_corpus` reads all formats, and `write_corpus` writes texts with spans, by one
 table of formats. `read_conll` and
 `write_conll` own files of columns, `read_conllu` and `write_conllu` the treebanks in
-CoNLL-U. `TokenFeatures` and its templates own the features that
+CoNLL-U; `clean_trees` counts and repairs faults of their trees. `TokenFeatures`
+and its templates own the features that
 taggers usually have; `Lookup` and `Regex` are those that lists of words and regular
 expressions define. `tokenize` and `align_spans` own tokens and spans of raw text.
 `convert_labels`, `repair_labels`, `spans_to_labels` and `unify_labels` write
@@ -17,6 +18,7 @@ from skcrf_sdca._utils.lazy import lazy
 
 if TYPE_CHECKING:
     from skcrf_sdca.data.spans import extract_spans
+    from skcrf_sdca.data.tree_faults import TreeFaults, clean_trees
 
     from ._arc_features import ArcFeatures, arc_templates
     from ._conll import read_conll, write_conll
@@ -55,10 +57,12 @@ __all__ = [
     "Suffix",
     "TextSource",
     "TokenFeatures",
+    "TreeFaults",
     "Window",
     "align_spans",
     "arc_templates",
     "char_spans",
+    "clean_trees",
     "convert_labels",
     "extract_spans",
     "has_digit",
@@ -80,6 +84,7 @@ __all__ = [
 # The names of each module: templates are of use without scikit-learn, too.
 _MODULES = {
     ".data.spans": "extract_spans",
+    ".data.tree_faults": "TreeFaults clean_trees",
     "_arc_features": "ArcFeatures arc_templates",
     "_conll": "read_conll write_conll",
     "_conllu": "ConlluSentence read_conllu write_conllu",

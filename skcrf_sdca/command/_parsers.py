@@ -1,0 +1,182 @@
+"""What `train --parse`, `tag` and `eval` do with a parser of dependency trees.
+
+A parser reads treebanks in CoNLL-U: the columns of its features, and for the fit HEAD
+and DEPREL, which `tag` writes.
+"""
+
+import contextlib
+import io
+import sys
+import time
+
+from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
+from skcrf_sdca.metrics import attachment_report, attachment_scores
+from skcrf_sdca.persistence import save_model
+from skcrf_sdca.text import ArcFeatures, arc_templates, clean_trees, write_conllu
+from skcrf_sdca.text._conllu import check_known, iter_sentences
+from skcrf_sdca.text._label_columns import EMPTY
+
+from ._inputs import batches, check_any
+from ._streams import encode_output, file_of, write
+
+# The columns that features are made of by default, if a treebank has them.
+COLUMNS = ("word", "upos", "xpos")
+N_FEATURES = 2**22
+MAX_ITER = 5
+# Options of `train` that are about labels of tokens, with their defaults.
+NOT_OF_TREES = {
+    **dict.fromkeys(("label", "templates", "scheme", "transitions", "label_features")),
+    **dict.fromkeys(("alpha", "l1_ratio", "c1", "c2", "tol", "min_count", "jobs")),
+    **dict.fromkeys(("search", "repair"), False),
+    **dict.fromkeys(("features", "label_pairs", "solver"), "auto"),
+}
+
+
+def add_options(group):
+    """Add the options of `train` that are about dependency trees."""
+    group.add_argument(
+        "--parse",
+        action="store_true",
+        help="learn the dependency trees of treebanks in CoNLL-U, HEAD and DEPREL, in "
+        "place of labels",
+    )
+    group.add_argument(
+        "--projective", action="store_true", help="predict no arcs that cross"
+    )
+    group.add_argument(
+        "--heads-only", action="store_true", help="learn no relations: HEAD alone"
+    )
+    group.add_argument(
+        "--wrong-trees",
+        choices=["raise", "drop"],
+        default="raise",
+        help="what to do with cycles, several roots and heads that are no words: end "
+        "with an error (the default), or leave the sentence out",
+    )
+    group.add_argument(
+        "--crossing-arcs",
+        choices=["keep", "drop", "projectivize"],
+        default="keep",
+        help="what to do with trees whose arcs cross: keep them (the default), leave "
+        "the sentence out, or move arcs up until none cross",
+    )
+
+
+def check_usage(options):
+    """End with a usage error if options do not go together."""
+    if not options.parse:
+        if options.projective or options.heads_only:
+            options.usage_error("--projective and --heads-only need --parse.")
+        return
+    for name, default in NOT_OF_TREES.items():
+        if getattr(options, name) != default:
+            options.usage_error(f"--{name.replace('_', '-')} is not for --parse.")
+
+
+def train(options, say):
+    """Fit a parser, save it, and report scores if asked to; `say` tells of progress."""
+    sentences = [s for name in options.files for s in _sentences(name, options)]
+    check_any(sentences, options.files)
+    columns = options.columns or _columns_of(sentences)
+    check_known(columns, "--columns:")
+    dev = None if options.dev is None else list(_sentences(options.dev, options))
+    trees = [_tree(sentence, options.wrong_trees) for sentence in sentences]
+    sentences, y, faults = clean_trees(
+        sentences,
+        trees,
+        wrong=options.wrong_trees,
+        crossing_arcs=options.crossing_arcs,
+    )
+    check_any(sentences, options.files)
+    say(f"{len(sentences)} sentences, {sum(len(h) for h, _ in y)} words; {faults}")
+    parser = OnlineDependencyCRF(
+        features=_features(columns),
+        projective=options.projective,
+        labelled=not options.heads_only,
+        max_iter=MAX_ITER if options.max_iter is None else options.max_iter,
+        random_state=options.seed,
+        verbose=int(not options.quiet),
+    )
+    begin = time.perf_counter()
+    with contextlib.redirect_stdout(sys.stderr):
+        parser.fit(_tokens(parser, sentences), _targets(parser, y))
+    say(f"{parser.n_iter_} epochs, {time.perf_counter() - begin:.1f} s")
+    save_model(parser, options.output)
+    if dev is not None:
+        write([report(parser, dev), "\n"])
+
+
+def tag(parser, options):
+    """Write the sentences of files with their predicted trees."""
+    if options.proba or options.spans or options.to:
+        options.usage_error("--proba, --spans and --to are not for a parser.")
+    encode_output(options.encoding.removesuffix("-sig"))
+    for name in options.files:
+        for batch in batches(_sentences(name, options), options.batch):
+            file = io.StringIO()
+            trees = parser.predict(_tokens(parser, batch))
+            write_conllu(file, batch, trees=trees)
+            write([file.getvalue()])
+
+
+def evaluate(parser, options):
+    """Print the report on the sentences of files."""
+    if options.errors or options.other or options.scheme:
+        options.usage_error("--errors, --other and --scheme are not for a parser.")
+    sentences = [s for name in options.files for s in _sentences(name, options)]
+    check_any(sentences, options.files)
+    write([report(parser, sentences), "\n"])
+
+
+def report(parser, sentences):
+    """Return the attachment scores of a parser, and those of each relation."""
+    y = _targets(parser, [sentence.tree for sentence in sentences])
+    found = list(parser.predict(_tokens(parser, sentences)))
+    scores = attachment_scores(y, found)
+    n_words = sum(len(sentence.words) for sentence in sentences)
+    shares = {"UAS": scores.uas, "LAS": scores.las, "CLAS": scores.clas}
+    shares["correct trees"] = scores.exact
+    texts = [f"{k}: {100 * v:6.2f}%" for k, v in shares.items() if v is not None]
+    lines = [
+        f"processed {n_words} words in {len(sentences)} sentences.",
+        "; ".join(texts),
+    ]
+    if parser.labelled:
+        lines.append(attachment_report(y, found, digits=4))
+    return "\n".join(lines)
+
+
+def _sentences(name, options):
+    return iter_sentences(file_of(name), options.encoding)
+
+
+def _tree(sentence, wrong):
+    """Return the tree of a sentence; heads that are no numbers are -1, if allowed."""
+    if wrong == "raise":
+        return sentence.tree
+    words = sentence.words
+    heads = [int(w["head"]) if w["head"].isdecimal() else -1 for w in words]
+    return heads, [word["deprel"] for word in words]
+
+
+def _columns_of(sentences):
+    """Return those of the usual columns that are not empty everywhere."""
+    words = [word for sentence in sentences for word in sentence.words]
+    return [c for c in COLUMNS if any(word[c] != EMPTY for word in words)]
+
+
+def _features(columns):
+    """Return the templates of the first two columns, and pairs of each further one."""
+    templates = arc_templates(columns[0], columns[min(1, len(columns) - 1)])
+    for name in columns[2:]:
+        templates += [f"h.{name} m.{name}", f"h.{name} between.{name} m.{name}"]
+    return ArcFeatures(templates, columns=tuple(columns), n_features=N_FEATURES)
+
+
+def _tokens(parser, sentences):
+    columns = parser.features.columns
+    return [[tuple(word[c] for c in columns) for word in s.words] for s in sentences]
+
+
+def _targets(parser, y):
+    return list(y) if parser.labelled else [heads for heads, _ in y]

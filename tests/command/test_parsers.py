@@ -1,0 +1,146 @@
+"""Parsers of dependency trees in the command: train --parse, tag and eval."""
+
+import io
+import sys
+
+import pytest
+
+from skcrf_sdca import load_model
+from skcrf_sdca.command import _parsers, main
+from skcrf_sdca.metrics import attachment_scores
+from skcrf_sdca.text import read_conllu
+
+TREEBANK = """\
+# sent_id = s1
+# text = Vamos al mar
+1\tVamos\tir\tVERB\tv\tMood=Imp\t0\troot\t_\t_
+2-3\tal\t_\t_\t_\t_\t_\t_\t_\tx y
+2\ta\ta\tADP\tp\t_\t4\tcase\t_\t_
+2.1\tgo\t_\t_\t_\t_\t_\t_\t_\t_
+3\tel\tel\tDET\td\t_\t4\tdet\t_\t_
+4\tmar\tmar\tNOUN\tn\t_\t1\tobl\t_\tSpaceAfter=No
+
+# sent_id = s2
+1\tmar\tmar\tNOUN\tn\t_\t0\troot\t_\t_
+
+"""
+CYCLE = "1\ta\ta\tDET\td\t_\t2\tx\t_\t_\n2\tb\tb\tDET\td\t_\t1\tx\t_\t_\n\n"
+CROSSED = "".join(
+    f"{m}\t{w}\t{w}\tX\tx\t_\t{h}\tdep\t_\t_\n"
+    for m, w, h in zip(range(1, 5), "abcd", [3, 4, 0, 3], strict=True)
+)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(_parsers, "N_FEATURES", 2**12)
+
+
+@pytest.fixture
+def files(tmp_path):
+    treebank = tmp_path / "train.conllu"
+    treebank.write_text(TREEBANK, encoding="utf-8")
+    return str(treebank), str(tmp_path / "parser.zip")
+
+
+def train(files, *options):
+    return main(["train", "--parse", files[0], "-o", files[1], *options])
+
+
+def test_tag_writes_heads_and_relations_and_keeps_all_else(files, capsys, monkeypatch):
+    assert train(files, "--max-iter", "30", "--dev", files[0]) == 0
+    out, err = capsys.readouterr()
+    assert "UAS: 100.00%; LAS: 100.00%" in out
+    assert "2 sentences, 5 words; no faults" in err
+    assert "epoch 1: updates" in err
+    parser = load_model(files[1])
+    assert parser.features.columns == ["word", "upos", "xpos"]
+    empty = TREEBANK
+    for head, relation in (("0", "root"), ("4", "case"), ("4", "det"), ("1", "obl")):
+        empty = empty.replace(f"\t{head}\t{relation}\t", "\t_\t_\t")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(empty.encode())))
+    assert main(["tag", "-m", files[1]]) == 0
+    assert capsys.readouterr().out == TREEBANK
+    assert main(["tag", "-m", files[1], "--batch", "1", files[0]]) == 0
+    assert capsys.readouterr().out == TREEBANK
+
+
+def test_eval_prints_what_the_metrics_say(files, capsys):
+    train(files, "-q", "--projective", "--max-iter", "1", "--columns", "upos")
+    parser = load_model(files[1])
+    assert parser.projective
+    capsys.readouterr()
+    assert main(["eval", "-m", files[1], files[0]]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    X, sentences = read_conllu(files[0], ["upos"], label=None, return_sentences=True)
+    y = [sentence.tree for sentence in sentences]
+    scores = attachment_scores(y, list(parser.predict(X)))
+    assert lines[0] == "processed 5 words in 2 sentences."
+    assert lines[1] == (
+        f"UAS: {100 * scores.uas:6.2f}%; LAS: {100 * scores.las:6.2f}%; "
+        f"CLAS: {100 * scores.clas:6.2f}%; correct trees: {100 * scores.exact:6.2f}%"
+    )
+    assert lines[-1].split()[0] == "all"
+    names = {line.split()[0] for line in lines[3:-1]}
+    assert {"root", "case", "det", "obl"} <= names
+
+
+def test_heads_may_be_learned_alone(files, capsys):
+    assert train(files, "--heads-only", "--max-iter", "30") == 0
+    assert main(["eval", "-m", files[1], files[0]]) == 0
+    out = capsys.readouterr().out
+    assert "UAS: 100.00%; correct trees: 100.00%\n" in out
+    assert main(["tag", "-m", files[1], files[0]]) == 0
+    assert capsys.readouterr().out == TREEBANK
+
+
+def test_faults_of_trees_are_errors_or_left_out(files, capsys):
+    with open(files[0], "a", encoding="utf-8") as file:
+        file.write(CYCLE)
+    assert train(files) == 1
+    assert "sentence 2, word 1: its heads form a cycle" in capsys.readouterr().err
+    assert train(files, "--wrong-trees", "drop", "--max-iter", "1") == 0
+    assert "2 sentences, 5 words; cycle: 1" in capsys.readouterr().err
+    with open(files[0], "w", encoding="utf-8") as file:
+        file.write(CROSSED.replace("\t4\tdep", "\t9\tdep"))
+    assert train(files) == 1
+    assert "word 2 ('b'): HEAD must be 0" in capsys.readouterr().err
+    assert train(files, "--wrong-trees", "drop") == 1
+    assert "no sentence" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("change", "n_kept"), [("keep", 1), ("projectivize", 1)])
+def test_crossing_arcs_are_counted(files, capsys, change, n_kept):
+    with open(files[0], "w", encoding="utf-8") as file:
+        file.write(CROSSED)
+    assert train(files, "--crossing-arcs", change, "--max-iter", "30") == 0
+    assert f"{n_kept} sentences, 4 words; crossing arcs: 1" in capsys.readouterr().err
+    assert main(["tag", "-m", files[1], files[0]]) == 0
+    heads = [line.split("\t")[6] for line in capsys.readouterr().out.splitlines()[:4]]
+    assert heads == ["3", "4" if change == "keep" else "3", "0", "3"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "--projective", "x", "-o", "m"], "need --parse"),
+        (["train", "--parse", "x", "-o", "m", "--alpha", "1"], "--alpha is not for"),
+        (["train", "--parse", "x", "-o", "m", "--label-pairs", "all"], "--label-pairs"),
+    ],
+)
+def test_options_that_do_not_go_together(arguments, message, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert message in capsys.readouterr().err
+
+
+def test_answers_about_spans_are_refused(files, capsys):
+    train(files, "-q")
+    for arguments in (
+        ["tag", "--spans"],
+        ["tag", "--proba"],
+        ["eval", "--errors", "3"],
+    ):
+        with pytest.raises(SystemExit):
+            main([*arguments, "-m", files[1], files[0]])
+        assert "not for a parser" in capsys.readouterr().err
