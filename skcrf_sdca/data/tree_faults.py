@@ -51,7 +51,7 @@ _WRONG: dict[str, Callable[[NDArray[Any], bool], bool]] = {
     "head_out_of_range": lambda h, _: bool(((h < 0) | (h > len(h))).any()),
     "own_head": lambda h, _: bool((h == np.arange(1, len(h) + 1)).any()),
     "cycle": lambda h, _: first_cyclic(h) is not None,
-    "several_roots": lambda h, single: single and np.count_nonzero(h == 0) > 1,
+    "several_roots": lambda h, single: single and bool(np.count_nonzero(h == 0) > 1),
 }
 
 

@@ -5,7 +5,14 @@ matplotlib is imported only when something is drawn.
 
 from ._confusion import ConfusionDisplay
 from ._convergence import ConvergenceDisplay
+from ._dependency_tree import DependencyTree
 from ._tagged_text import TaggedText
 from ._transitions import TransitionDisplay
 
-__all__ = ["ConfusionDisplay", "ConvergenceDisplay", "TaggedText", "TransitionDisplay"]
+__all__ = [
+    "ConfusionDisplay",
+    "ConvergenceDisplay",
+    "DependencyTree",
+    "TaggedText",
+    "TransitionDisplay",
+]
