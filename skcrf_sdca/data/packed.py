@@ -399,7 +399,16 @@ class PackedSequences:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return weighted sums of the squares of features, and of where they are not 0.
 
-        ``weight`` is that of each sequence. Values count as at most `LARGEST_VALUE`.
+        Values count as at most 1e100, since larger squares would overflow.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n_sequences,)
+            The weight of the positions of each sequence.
+
+        Returns
+        -------
+        squares, counts : ndarrays of shape (n_features,)
         """
         squares, counts = np.zeros((2, self.n_features))
         weight = np.repeat(weight, self.lengths)

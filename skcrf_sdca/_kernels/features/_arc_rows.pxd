@@ -8,12 +8,14 @@ cdef struct Part:
     int column
 
 
+# Its first parts up to ``mixed`` are all of the head, or all of the word.
 cdef struct Template:
     int first           # part
+    int mixed
     int last
+    bint at_head        # whether the first parts are of the head
     int between         # the column of the tokens between, -1 without any
-    bint alone          # whether all of its parts are of the head, or all of the word
-    bint at_head        # whether its first part is of the head
+    bint alone          # whether it has no other parts
 
 
 # The columns of a hash table; the mask is n_columns - 1 of a power of 2, else 0.
@@ -42,10 +44,11 @@ cdef class ArcRows:
     cdef unsigned long long[:, ::1] kinds       # its direction; with its length too
     # Of the sentence taken last; nodes are the root 0 and the words from 1.
     cdef unsigned long long[:, ::1] near        # of the nodes, one before, one after
-    cdef unsigned long long[:, :, ::1] sides    # sums of the parts of head and word
+    cdef unsigned long long[:, ::1] start       # the hash of the first parts, by node
     cdef int[:, :, :, ::1] own                  # columns of features of one node
     cdef int[:, ::1] value                      # the first token with the same code
     # Of one head; values are those of a column.
+    cdef unsigned long long[::1] state          # hashes of a template, by word
     cdef int[::1] head_of                       # the head of the values, -1 for none
     cdef unsigned long long[:, :, ::1] found    # values after and before the head
     cdef int[:, ::1] n_found                    # of them, those before a word
@@ -55,7 +58,7 @@ cdef class ArcRows:
     cdef double[:, :, ::1] sums                 # of weights of one node
 
     cdef void take(self, Py_ssize_t i) noexcept nogil
-    cdef void set_sides(self, Py_ssize_t t) noexcept nogil
+    cdef void set_start(self, Py_ssize_t t) noexcept nogil
     cdef void set_own(self, Py_ssize_t t) noexcept nogil
     cdef void set_values(self, Py_ssize_t column) noexcept nogil
     cdef Py_ssize_t row(self, Py_ssize_t h, Py_ssize_t m, int* out) noexcept nogil
@@ -64,6 +67,9 @@ cdef class ArcRows:
     cdef void set_sums(self, const weight* w) noexcept nogil
     cdef void add_template(
         self, Py_ssize_t t, Py_ssize_t h, const weight* w, double* out) noexcept nogil
+    cdef void set_states(
+        self, Py_ssize_t t, Py_ssize_t h, Py_ssize_t first,
+        Py_ssize_t last) noexcept nogil
     cdef void set_between(self, Py_ssize_t column, Py_ssize_t h) noexcept nogil
     cdef void pass_word(
         self, Py_ssize_t column, Py_ssize_t m, Py_ssize_t side) noexcept nogil

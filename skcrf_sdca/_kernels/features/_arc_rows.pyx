@@ -1,15 +1,18 @@
 """The columns of the features of arcs, made of the codes of tokens when needed.
 
-A feature is a template and the codes of its parts, and a number for the direction of
-the arc, or for its direction and length. With random odd numbers r_tp for part p of
-template t, in 64 bits,
+A feature is the hash of a template and of the codes of its parts in their order, and a
+number for the direction of the arc, or for its direction and length. With mix(code,
+other) for the hash of two numbers,
 
-    hash = mix(sum_p r_tp part_p),    column = ((hash >> 20) + context) % n_features,
+    hash = mix(... mix(mix(t + 1, part 1), part 2) ...),
+    column = ((hash >> 20) + context) % n_features,
 
-where context = 8 for an arc to the left, or 0, plus 0, or the class of its length from
-1 to 7; see text/_arc_features.py. So what head and word add to the sum is computed once
-for each node, and an arc takes a sum and a product for each template. The weights of a
-hash are neighbours, which are read at once: reading is most of the time.
+t the number of the template, and context = 8 for an arc to the left, or 0, plus 0, or
+the class of its length from 1 to 7; see text/_arc_features.py. So the weights of a hash
+are neighbours, which are read at once: reading is most of the time. The rows of a
+sentence take megabytes, and their columns are made in the time of reading them. What
+depends on one node alone is hashed once for each node: the first parts of a template,
+and all of a template that has no others.
 """
 
 cimport cython
@@ -21,22 +24,17 @@ import numpy as np
 
 cdef unsigned long long FIRST_PRIME = 0x9E3779B97F4A7C15
 cdef unsigned long long SECOND_PRIME = 0xC2B2AE3D27D4EB4F
-# Codes in place of tokens: of the root, before the first one, after the last one.
-cdef unsigned long long ROOT = 0x8CB92BA72F3D8DD7
-cdef unsigned long long BEGIN = 0xD6E8FEB86659FD93
-cdef unsigned long long END = 0xA0761D6478BD642F
+# Codes in place of tokens: before the first one, of the root, after the last one.
+cdef unsigned long long ROOT = 1, BEGIN = 2, END = 3
 # Arcs have one of 7 classes of lengths, and 2 directions.
 cdef enum:
     N_LENGTHS = 7
     N_CONTEXTS = 14
-    # Numbers of parts, of which the last stands for tokens between.
-    MOST_PARTS = 1000
-    BETWEEN = 999
 # Classes of lengths up to 11 words, and of longer arcs.
 LENGTHS = np.array([1, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 7])
 PART = np.dtype([("at_head", "i4"), ("shift", "i4"), ("column", "i4")])
 TEMPLATE = np.dtype(
-    [(name, "i4") for name in ("first", "last", "between", "alone", "at_head")]
+    [(name, "i4") for name in ("first", "mixed", "last", "at_head", "between", "alone")]
 )
 
 
@@ -71,9 +69,10 @@ cdef class ArcRows:
         n_nodes, n_templates = self.longest + 1, len(templates)
         n_columns = max(len(codes), 1)
         self.near = np.empty((n_columns, n_nodes + 2), dtype=np.uint64)
-        self.sides = np.empty((n_templates, 2, n_nodes), dtype=np.uint64)
+        self.start = np.empty((n_templates, n_nodes), dtype=np.uint64)
         self.own = np.empty((n_templates, n_nodes, N_CONTEXTS, 2), dtype=np.intc)
         self.value = np.empty((n_columns, n_nodes), dtype=np.intc)
+        self.state = np.empty(n_nodes, dtype=np.uint64)
         self.head_of = np.empty(n_columns, dtype=np.intc)
         self.found = np.empty((n_columns, 2, n_nodes), dtype=np.uint64)
         self.n_found = np.empty((n_columns, n_nodes), dtype=np.intc)
@@ -150,43 +149,36 @@ cdef class ArcRows:
                 self.near[k, m + 2] = self.codes[k, first + m]
             self.near[k, self.n + 2] = END
         for t in range(self.templates.shape[0]):
-            self.set_sides(t)
+            self.set_start(t)
             if self.templates[t].alone:
                 self.set_own(t)
             if self.templates[t].between >= 0:
                 self.set_values(self.templates[t].between)
 
-    cdef void set_sides(self, Py_ssize_t t) noexcept nogil:
-        """Write what the parts of a template add to hashes, for each head and word."""
-        cdef Py_ssize_t node, p, first = self.templates[t].first
-        cdef unsigned long long factor
+    cdef void set_start(self, Py_ssize_t t) noexcept nogil:
+        """Write the hash of the first parts of a template for each node."""
+        cdef Py_ssize_t node, p
+        cdef unsigned long long state
         cdef Part part
-        self.sides[t, :, : self.n + 1] = 0
-        # All templates begin with another number.
         for node in range(self.n + 1):
-            self.sides[t, 0, node] = random_of(t, 0)
-        for p in range(first, self.templates[t].last):
-            part, factor = self.parts[p], random_of(t, p - first + 1) | 1
-            for node in range(self.n + 1):
-                self.sides[t, not part.at_head, node] += (
-                    factor * self.near[part.column, node + 1 + part.shift]
-                )
+            state = t + 1
+            for p in range(self.templates[t].first, self.templates[t].mixed):
+                part = self.parts[p]
+                state = mix(state, self.near[part.column, node + 1 + part.shift])
+            self.start[t, node] = state
 
     cdef void set_own(self, Py_ssize_t t) noexcept nogil:
         """Write the columns of a template of one node, in each context."""
         cdef Py_ssize_t node, c
-        cdef unsigned long long direction, state
-        cdef bint at_head = self.templates[t].at_head
+        cdef unsigned long long direction
         for node in range(self.n + 1):
-            state = mix(
-                self.sides[t, 0, node if at_head else 0]
-                + (0 if at_head else self.sides[t, 1, node])
-            )
             for c in range(N_CONTEXTS):
                 direction = 8 * (c // N_LENGTHS)
-                self.own[t, node, c, 0] = column_of(state, direction, self.table)
+                self.own[t, node, c, 0] = column_of(
+                    self.start[t, node], direction, self.table
+                )
                 self.own[t, node, c, 1] = column_of(
-                    state, direction + c % N_LENGTHS + 1, self.table
+                    self.start[t, node], direction + c % N_LENGTHS + 1, self.table
                 )
 
     cdef void set_values(self, Py_ssize_t column) noexcept nogil:
@@ -201,7 +193,7 @@ cdef class ArcRows:
     cdef Py_ssize_t row(self, Py_ssize_t h, Py_ssize_t m, int* out) noexcept nogil:
         """Write the columns of the arc from head h to word m; return their number."""
         cdef Py_ssize_t t, k, i, node, c = m - h + self.longest, n = 0
-        cdef unsigned long long start, state, factor
+        cdef unsigned long long state
         cdef Template own
         for t in range(self.templates.shape[0]):
             own = self.templates[t]
@@ -211,17 +203,15 @@ cdef class ArcRows:
                     out[n + k] = self.own[t, node, self.context[c], k]
                 n += 2
                 continue
-            start = self.sides[t, 0, h] + self.sides[t, 1, m]
+            self.set_states(t, h, m, m + 1)
             if own.between < 0:
-                state = mix(start)
                 for k in range(2):
-                    out[n + k] = column_of(state, self.kinds[k, c], self.table)
+                    out[n + k] = column_of(self.state[m], self.kinds[k, c], self.table)
                 n += 2
                 continue
             self.set_between(own.between, h)
-            factor = random_of(t, BETWEEN)
             for i in range(self.n_found[own.between, m]):
-                state = mix(start + factor * self.found[own.between, m < h, i])
+                state = mix(self.state[m], self.found[own.between, m < h, i])
                 for k in range(2):
                     out[n + k] = column_of(state, self.kinds[k, c], self.table)
                 n += 2
@@ -265,30 +255,45 @@ cdef class ArcRows:
     ) noexcept nogil:
         """Add the weights of a template for the arcs from one head."""
         cdef Py_ssize_t i, m, between = self.templates[t].between
-        cdef unsigned long long state, factor, of_head = self.sides[t, 0, h]
-        cdef const unsigned long long* of_word = &self.sides[t, 1, 0]
+        cdef unsigned long long state
+        cdef const unsigned long long* states = &self.state[0]
         cdef const unsigned long long* direction = &self.kinds[0, self.longest - h]
         cdef const unsigned long long* length = &self.kinds[1, self.longest - h]
-        cdef const unsigned long long* found
         cdef Table table = self.table
+        self.set_states(t, h, 1, self.n + 1)
         if between < 0:
             for m in range(1, self.n + 1):
-                state = mix(of_head + of_word[m])
                 out[m - 1] += (
-                    w[column_of(state, direction[m], table)]
-                    + w[column_of(state, length[m], table)]
+                    w[column_of(states[m], direction[m], table)]
+                    + w[column_of(states[m], length[m], table)]
                 )
             return
         self.set_between(between, h)
-        factor = random_of(t, BETWEEN)
         for m in range(1, self.n + 1):
-            found = &self.found[between, m < h, 0]
             for i in range(self.n_found[between, m]):
-                state = mix(of_head + of_word[m] + factor * found[i])
+                state = mix(states[m], self.found[between, m < h, i])
                 out[m - 1] += (
                     w[column_of(state, direction[m], table)]
                     + w[column_of(state, length[m], table)]
                 )
+
+    cdef void set_states(
+        self, Py_ssize_t t, Py_ssize_t h, Py_ssize_t first, Py_ssize_t last
+    ) noexcept nogil:
+        """Write the hashes of a template for the arcs from a head to some words."""
+        cdef Py_ssize_t m, p
+        cdef unsigned long long code
+        cdef unsigned long long* states = &self.state[0]
+        cdef const unsigned long long* near = &self.start[t, 0]
+        cdef Part part
+        for m in range(first, last):
+            states[m] = near[h if self.templates[t].at_head else m]
+        for p in range(self.templates[t].mixed, self.templates[t].last):
+            part = self.parts[p]
+            near = &self.near[part.column, 1 + part.shift]
+            code = near[h]
+            for m in range(first, last):
+                states[m] = mix(states[m], code if part.at_head else near[m])
 
     cdef void set_between(self, Py_ssize_t column, Py_ssize_t h) noexcept nogil:
         """Write the distinct values between a head and each word."""
@@ -326,15 +331,12 @@ cdef inline int column_of(
     return state & table.mask if table.mask else state % table.n_columns
 
 
-cdef inline unsigned long long mix(unsigned long long state) noexcept nogil:
-    """Return a number whose first bits depend on all bits."""
-    return (state ^ (state >> 32)) * FIRST_PRIME
-
-
-cdef unsigned long long random_of(Py_ssize_t t, Py_ssize_t p) noexcept nogil:
-    """Return the random number of part p of template t."""
-    cdef unsigned long long state = (t * MOST_PARTS + p + 1) * SECOND_PRIME
-    return mix(mix(state)) ^ state
+cdef inline unsigned long long mix(
+    unsigned long long code, unsigned long long other
+) noexcept nogil:
+    """Return a hash of two."""
+    code = (code ^ other) * FIRST_PRIME
+    return (code ^ (code >> 29)) * SECOND_PRIME
 
 
 def _layout(templates):
@@ -342,7 +344,11 @@ def _layout(templates):
     parts, found = [], []
     for own, between in templates:
         first, at_head = len(parts), bool(own and own[0][0])
+        sides = [side for side, *_ in own]
+        n_mixed = sides.index(not at_head) if (not at_head) in sides else len(own)
         parts += own
-        alone = between < 0 and len({side for side, *_ in own}) == 1
-        found.append((first, len(parts), between, alone, at_head))
+        alone = between < 0 and n_mixed == len(own)
+        found.append(
+            (first, first + n_mixed, len(parts), at_head, between, alone)
+        )
     return np.array(parts, dtype=PART), np.array(found, dtype=TEMPLATE)
