@@ -19,18 +19,24 @@ from skcrf_sdca.data.dependencies import (
 class TreeFaults(NamedTuple):
     """How many sentences have each fault; of a wrong tree the first one counts.
 
-    Attributes
+    Parameters
     ----------
-    head_out_of_range : int
+    head_out_of_range : int, default=0
         A head is neither 0 nor a word.
-    own_head : int
+    own_head : int, default=0
         A word is its own head.
-    cycle : int
+    cycle : int, default=0
         Words that are not below the root.
-    several_roots : int
+    several_roots : int, default=0
         Two or more words are below the root.
-    crossing_arcs : int
+    crossing_arcs : int, default=0
         The tree is right, and arcs cross.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import TreeFaults
+    >>> print(TreeFaults(own_head=1, crossing_arcs=2))
+    own head: 1, crossing arcs: 2
     """
 
     head_out_of_range: int = 0
