@@ -568,7 +568,7 @@ def _check_passed(y, name):
         )
 
 
-def lists_as_long(y, lengths, name):
+def lists_as_long(y: Any, lengths: Any, name: str) -> list[list[Any] | tuple[Any, ...]]:
     """Return the label lists, which must have the number and lengths of X's."""
     sequences = label_lists(y, name)
     if len(sequences) != len(lengths):
