@@ -97,6 +97,15 @@ def test_logistic_regression_is_measured():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("options", [(), ("--projective", "--by-length")])
+def test_a_parser_is_certified(options, data_folder):
+    few = "--sentences", "60", "--epochs", "2", "--bits", "12"
+    printed = run("certified_parsing", *few, *options, data=data_folder).stdout
+    assert "UAS" in printed
+    assert ("arcs" in printed) == ("--by-length" in options)
+
+
+@pytest.mark.slow
 def test_residual_sampling_is_compared():
     header, *rows = run("residual_sampling", "--quick").stdout.splitlines()
     assert header.split()[:2] == ["data", "sampling"]

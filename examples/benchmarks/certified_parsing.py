@@ -27,8 +27,8 @@ LENGTHS = 10, 20, 40, 80
 
 
 def read(part, n_sentences=None, *, projective=False):
-    """Return the tokens of sentences, and the heads of their words."""
-    X, y = parsing.read(part, n_sentences)
+    """Return the tokens of sentences of English, and the heads of their words."""
+    X, y = parsing.read("en_ewt", part, n_sentences)
     pairs = [(tokens, heads) for tokens, (heads, _) in zip(X, y, strict=True)]
     if projective:
         pairs = [pair for pair in pairs if crossing(np.array(pair[1])) is None]
