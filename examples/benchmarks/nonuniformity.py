@@ -17,8 +17,6 @@ gaps, and the mean of the recorded gaps over the true gap at the end.
 needs the folder of corpora in SKCRF_SDCA_DATA.
 """
 
-import argparse
-
 import numpy as np
 
 import tables
@@ -102,11 +100,7 @@ def row_of(problem, title, name, n_epochs):
 
 def main():
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--task", nargs="+", default=tasks.NAMES, choices=tasks.NAMES)
-    parser.add_argument("--first", type=int, help="number of sequences")
-    parser.add_argument("--quick", action="store_true", help="a trial on few sequences")
-    options = parser.parse_args()
+    options = tasks.parser(__doc__).parse_args()
     first = QUICK_FIRST if options.quick else options.first
     n_epochs = QUICK_EPOCHS if options.quick else MAX_EPOCHS
     rows = [HEADER]

@@ -11,8 +11,6 @@ The table has P - P* after 5, 10 and 20 epochs, and the oracle calls / n of 20 e
 needs the folder of corpora in SKCRF_SDCA_DATA.
 """
 
-import argparse
-
 import numpy as np
 
 import tables
@@ -59,33 +57,19 @@ def reset_steps(solver):
     solver.steps[:] = FIRST_STEP
 
 
+def oeg(init_score, at_first=nothing):
+    """Return a variant of OEG with uniform draws."""
+    options = {"init_score": init_score, "step_init": 0.5} | UNIFORM
+    return OEG, options, at_first, nothing
+
+
 # The solver, its options, what changes it at first, and before every epoch.
 VARIANTS = {
-    "OEG, 3": (OEG, {"init_score": 3.0, "step_init": 0.5} | UNIFORM, nothing, nothing),
-    "OEG, 10": (
-        OEG,
-        {"init_score": 10.0, "step_init": 0.5} | UNIFORM,
-        nothing,
-        nothing,
-    ),
-    "OEG, 14": (
-        OEG,
-        {"init_score": 14.0, "step_init": 0.5} | UNIFORM,
-        nothing,
-        nothing,
-    ),
-    "OEG, 3, draws": (
-        OEG,
-        {"init_score": 3.0, "step_init": 0.5} | UNIFORM,
-        skip_order,
-        nothing,
-    ),
-    "OEG, 14, draws": (
-        OEG,
-        {"init_score": 14.0, "step_init": 0.5} | UNIFORM,
-        skip_order,
-        nothing,
-    ),
+    "OEG, 3": oeg(3.0),
+    "OEG, 10": oeg(10.0),
+    "OEG, 14": oeg(14.0),
+    "OEG, 3, draws": oeg(3.0, skip_order),
+    "OEG, 14, draws": oeg(14.0, skip_order),
     "SAG-NUS*": (SAG, {}, nothing, nothing),
     "SAG-NUS*, all searches": (SAG, {"line_search_skipping": False}, nothing, nothing),
     "SAG-NUS*, SAGA": (SAG, {"saga": True}, nothing, nothing),
@@ -121,11 +105,7 @@ def rows_of(problem, title, bound):
 
 def main():
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--task", nargs="+", default=tasks.NAMES, choices=tasks.NAMES)
-    parser.add_argument("--first", type=int, help="number of sequences")
-    parser.add_argument("--quick", action="store_true", help="a trial on few sequences")
-    options = parser.parse_args()
+    options = tasks.parser(__doc__).parse_args()
     first = QUICK_FIRST if options.quick else options.first
     rows = [HEADER]
     for task in options.task:

@@ -10,6 +10,7 @@ The packed tasks and "wsj" are read from the folder that the environment variabl
 SKCRF_SDCA_DATA names. The raw data of the others are downloaded if they are not there.
 """
 
+import argparse
 import os
 import sys
 from dataclasses import dataclass
@@ -153,6 +154,15 @@ def _text(read, test, features, cut):
 def _names(y):
     """Return the distinct labels, sorted."""
     return np.unique(np.concatenate(y))
+
+
+def parser(description):
+    """Return a parser with the options of scripts that run on some of the tasks."""
+    made = argparse.ArgumentParser(description=description.splitlines()[0])
+    made.add_argument("--task", nargs="+", default=NAMES, choices=NAMES)
+    made.add_argument("--first", type=int, help="number of sequences")
+    made.add_argument("--quick", action="store_true", help="a trial on few sequences")
+    return made
 
 
 def problem(task):

@@ -33,11 +33,6 @@ def first_gap(problem):
     return max(FIRST_GAP, 10.0 * largest)
 
 
-def squared_radii(problem):
-    """Return R_i >= max over y of ||F(x_i, y_i) - F(x_i, y)||^2, an array (n,)."""
-    return problem.structure.squared_radii()
-
-
 def _ones(problem):
     return np.ones(problem.n_sequences)
 
@@ -47,7 +42,7 @@ def _weight(problem):
 
 
 def _importance(problem):
-    return problem.alpha + problem.weight * squared_radii(problem)
+    return problem.alpha + problem.weight * problem.structure.squared_radii()
 
 
 def _weighted_importance(problem):

@@ -14,7 +14,7 @@ from skcrf_sdca._kernels.visits._steps import ScaledSteps
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.solvers.base import EpochSolver, first_model
-from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, squared_radii
+from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES
 from skcrf_sdca.structures.scores import LARGEST_SCORE
 
 
@@ -269,7 +269,9 @@ class SGD(EpochSolver):
 
     def first_eta0(self):
         """Return the step size that is tried first."""
-        return 1.0 / (self.problem.strength + squared_radii(self.problem).mean())
+        return 1.0 / (
+            self.problem.strength + self.problem.structure.squared_radii().mean()
+        )
 
     # The last of a few visits may lead the weights far away.
     def after(self, order, eta0, w):

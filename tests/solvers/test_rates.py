@@ -7,7 +7,6 @@ from samples import make_problem
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.sag import SAG
-from skcrf_sdca.solvers.samplers import squared_radii
 from skcrf_sdca.solvers.sdca import SDCA
 
 N, N_EPOCHS, N_SEEDS = 12, 40, 20
@@ -45,7 +44,7 @@ def test_the_dual_rises_at_the_rate_of_theorem_1(problem):
     # [LePriol18, theorem 1]: h_t <= (1 - s / n)^t h_0, with
     # s = 1 / (1 + max R_i / (n alpha)); an exact search is better.
     best, _ = optimum(problem)
-    step = 1.0 / (1.0 + squared_radii(problem).max() / (N * problem.alpha))
+    step = 1.0 / (1.0 + problem.structure.squared_radii().max() / (N * problem.alpha))
     options = {"sampling": "uniform", "line_search": "fixed", "step": step}
     fixed = mean_over_seeds(
         lambda rng: SDCA(problem, rng, dual_dtype="float64", **options),
@@ -66,7 +65,7 @@ def test_saga_converges_at_the_rate_of_proposition_1(problem):
     # E ||w_t - w*||^2 <= (1 - alpha step)^t (||w_0 - w*||^2 + C) for some C > 0, and
     # L_i <= alpha + R_i. The searched steps are longer, and reach this without C.
     _, best = optimum(problem)
-    largest = problem.alpha + squared_radii(problem).max()
+    largest = problem.alpha + problem.structure.squared_radii().max()
     step = 1.0 / (4.0 * largest + N * problem.alpha)
     distances = mean_over_seeds(
         lambda rng: SAG(problem, rng, sampling="uniform", saga=True),

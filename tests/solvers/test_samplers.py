@@ -18,7 +18,6 @@ from skcrf_sdca.solvers.samplers import (
     SAMPLING_SCHEMES,
     SchemeNames,
     first_gap,
-    squared_radii,
 )
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain.structure import Chain
@@ -131,12 +130,12 @@ def brute_force_radius(x, y):
 
 
 def test_squared_radii_bound_the_radii():
-    radii = squared_radii(toy_problem())
+    radii = toy_problem().structure.squared_radii()
     assert_allclose(radii, [2 * (2**2 + 5**2 + 3**2 + 2 + 2**2), 2 * (1 + 2)])
     x = np.array([[1.0, 2.0], [1.0, 0.0], [0.0, 3.0]])
     # The bound is attained by two paths, each of one label only.
     assert_allclose(radii[0], brute_force_radius(x, [0, 0, 0]), rtol=1e-12)
-    without = squared_radii(toy_problem(boundaries=False))
+    without = toy_problem(boundaries=False).structure.squared_radii()
     assert_allclose(without[1], 2.0)
 
 
@@ -150,7 +149,7 @@ def test_schemes_draw_by_their_rule(name):
         sampler.set_value(i, gap)
     # Visits record L_i or a residual instead of some gaps: any numbers serve here.
     c = problem.weight
-    importance = problem.alpha + c * squared_radii(problem)
+    importance = problem.alpha + c * problem.structure.squared_radii()
     expected = {
         "uniform": np.ones(2),
         "importance": importance,
@@ -189,7 +188,7 @@ def test_a_residual_is_the_distance_of_the_marginals_from_the_probabilities():
     solver = SDCA(problem, None, sampling="residual", sampling_mix=1.0)
     # [LePriol18, eq. 49]: the norm times sqrt(1 + R_i / (n alpha)).
     scores = np.full(12, 2.0)
-    factors = np.sqrt(1.0 + squared_radii(problem) / (12 * problem.alpha))
+    factors = np.sqrt(1.0 + problem.structure.squared_radii() / (12 * problem.alpha))
     for i in (3, 8, 3):
         before = solver.marginals.local[i].copy()
         at_row = problem.data.X[i] @ solver.model.coef + solver.model.intercept

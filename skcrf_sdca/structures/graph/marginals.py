@@ -91,7 +91,7 @@ class GraphMarginals:
         return mixture_entropy(q, factor, weight @ entropy)
 
     def renormalize(self, weight, *, n_jobs=None):
-        """Derive all marginals from the ones of each node given its separator.
+        """Derive all marginals from the ones that `state` has.
 
         Return sum_i weight[i] times the tied expectations, and the entropies.
         """
@@ -99,19 +99,26 @@ class GraphMarginals:
 
         def run(begin, end):
             total = np.zeros(self.trees.n_tied)
-            _graph_marginals.renormalize(
-                self.trees,
-                begin,
-                end,
-                weight,
-                self.table,
-                self.message,
-                self.node,
-                self.tied,
-                total,
-                entropy,
-            )
+            self._renormalize(begin, end, weight, total, entropy)
             return total
 
         totals = over_ranges(run, self.offsets, n_jobs)
         return np.sum(totals, axis=0), entropy
+
+    def _renormalize(self, begin, end, weight, total, entropy):
+        """Derive the marginals of graphs, add to the total and write the entropies.
+
+        They derive from the marginals of each node given its separator.
+        """
+        _graph_marginals.renormalize(
+            self.trees,
+            begin,
+            end,
+            weight,
+            self.table,
+            self.message,
+            self.node,
+            self.tied,
+            total,
+            entropy,
+        )

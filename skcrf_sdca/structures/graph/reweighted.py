@@ -9,7 +9,6 @@ import numpy as np
 
 from skcrf_sdca._kernels.inference import _reweighted_marginals
 from skcrf_sdca._kernels.inference._reweighted_inference import ReweightedInference
-from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.structures.entropy import mixture_entropy
 from skcrf_sdca.structures.graph.marginals import GraphMarginals
 from skcrf_sdca.structures.graph.reweighting import reweighted_graphs
@@ -119,32 +118,21 @@ class ReweightedMarginals(GraphMarginals):
         q = np.concatenate([of_edges, of_nodes])
         return mixture_entropy(q, factor, weight @ entropy)
 
-    def renormalize(self, weight, *, n_jobs=None):
-        """Make the marginals of edges agree with those of nodes, which are kept.
-
-        Return sum_i weight[i] times the tied expectations, and the entropies.
-        """
-        entropy = np.empty(len(self.offsets) - 1)
-
-        def run(begin, end):
-            total = np.zeros(self.trees.n_tied)
-            _reweighted_marginals.renormalize(
-                self.trees,
-                begin,
-                end,
-                weight,
-                self.bounds,
-                self.table,
-                self.message,
-                self.node,
-                self.tied,
-                total,
-                entropy,
-            )
-            return total
-
-        totals = over_ranges(run, self.offsets, n_jobs)
-        return np.sum(totals, axis=0), entropy
+    def _renormalize(self, begin, end, weight, total, entropy):
+        """Make the marginals of edges agree with the ones of nodes, which are kept."""
+        _reweighted_marginals.renormalize(
+            self.trees,
+            begin,
+            end,
+            weight,
+            self.bounds,
+            self.table,
+            self.message,
+            self.node,
+            self.tied,
+            total,
+            entropy,
+        )
 
 
 class ReweightedGraph(Graph):
