@@ -18,6 +18,13 @@ cdef struct Template:
     bint alone          # whether it has no other parts
 
 
+# A feature of the arc to a word, counted from 0: its columns.
+cdef struct Lookup:
+    int word
+    int first           # with the direction
+    int second          # with the length too
+
+
 # The columns of a hash table; the mask is n_columns - 1 of a power of 2, else 0.
 cdef struct Table:
     unsigned long long n_columns
@@ -45,7 +52,6 @@ cdef class ArcRows:
     # Of the sentence taken last; nodes are the root 0 and the words from 1.
     cdef unsigned long long[:, ::1] near        # of the nodes, one before, one after
     cdef unsigned long long[:, ::1] start       # the hash of the first parts, by node
-    cdef int[:, :, :, ::1] own                  # columns of features of one node
     cdef int[:, ::1] value                      # the first token with the same code
     # Of one head; values are those of a column.
     cdef unsigned long long[::1] state          # hashes of a template, by word
@@ -56,17 +62,23 @@ cdef class ArcRows:
     cdef int turn
     cdef int n_side                             # values on one side of the head
     cdef double[:, :, ::1] sums                 # of weights of one node
+    cdef Lookup[::1] batch                      # whose weights are on their way
+    cdef Py_ssize_t n_batch
 
     cdef void take(self, Py_ssize_t i) noexcept nogil
     cdef void set_start(self, Py_ssize_t t) noexcept nogil
-    cdef void set_own(self, Py_ssize_t t) noexcept nogil
     cdef void set_values(self, Py_ssize_t column) noexcept nogil
     cdef Py_ssize_t row(self, Py_ssize_t h, Py_ssize_t m, int* out) noexcept nogil
     cdef void set_scores(self, const float* w, double* out) noexcept nogil
     cdef void add_scores(self, const weight* w, double* out) noexcept nogil
     cdef void set_sums(self, const weight* w) noexcept nogil
+    cdef void add_node(
+        self, const weight* w, unsigned long long state, double* sums) noexcept nogil
     cdef void add_template(
         self, Py_ssize_t t, Py_ssize_t h, const weight* w, double* out) noexcept nogil
+    cdef Lookup* room(
+        self, Py_ssize_t size, const weight* w, double* out) noexcept nogil
+    cdef void add_batch(self, const weight* w, double* out) noexcept nogil
     cdef void set_states(
         self, Py_ssize_t t, Py_ssize_t h, Py_ssize_t first,
         Py_ssize_t last) noexcept nogil

@@ -9,10 +9,11 @@ other) for the hash of two numbers,
 
 t the number of the template, and context = 8 for an arc to the left, or 0, plus 0, or
 the class of its length from 1 to 7; see text/_arc_features.py. So the weights of a hash
-are neighbours, which are read at once: reading is most of the time. The rows of a
-sentence take megabytes, and their columns are made in the time of reading them. What
-depends on one node alone is hashed once for each node: the first parts of a template,
-and all of a template that has no others.
+are neighbours, which are read at once. Reading is most of the time, as the weights are
+anywhere in megabytes: so columns are made in batches, their weights are asked for, and
+are summed when they have come. The rows of a sentence take megabytes, and their columns
+are made in the time of reading them. What depends on one node alone is hashed once for
+each node: the first parts of a template, and all of a template that has no others.
 """
 
 cimport cython
@@ -22,6 +23,16 @@ from libc.string cimport memset
 
 import numpy as np
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define prefetch(address) __builtin_prefetch(address)
+    #else
+    #define prefetch(address) ((void) (address))
+    #endif
+    """
+    void prefetch(const void* address) noexcept nogil
+
 cdef unsigned long long FIRST_PRIME = 0x9E3779B97F4A7C15
 cdef unsigned long long SECOND_PRIME = 0xC2B2AE3D27D4EB4F
 # Codes in place of tokens: before the first one, of the root, after the last one.
@@ -30,8 +41,12 @@ cdef unsigned long long ROOT = 1, BEGIN = 2, END = 3
 cdef enum:
     N_LENGTHS = 7
     N_CONTEXTS = 14
+    LAST_KIND = 15
+    # Reads of weights that are under way at once.
+    BATCH = 512
 # Classes of lengths up to 11 words, and of longer arcs.
 LENGTHS = np.array([1, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 7])
+LOOKUP = np.dtype([(name, "i4") for name in ("word", "first", "second")])
 PART = np.dtype([("at_head", "i4"), ("shift", "i4"), ("column", "i4")])
 TEMPLATE = np.dtype(
     [(name, "i4") for name in ("first", "mixed", "last", "at_head", "between", "alone")]
@@ -70,7 +85,6 @@ cdef class ArcRows:
         n_columns = max(len(codes), 1)
         self.near = np.empty((n_columns, n_nodes + 2), dtype=np.uint64)
         self.start = np.empty((n_templates, n_nodes), dtype=np.uint64)
-        self.own = np.empty((n_templates, n_nodes, N_CONTEXTS, 2), dtype=np.intc)
         self.value = np.empty((n_columns, n_nodes), dtype=np.intc)
         self.state = np.empty(n_nodes, dtype=np.uint64)
         self.head_of = np.empty(n_columns, dtype=np.intc)
@@ -78,6 +92,8 @@ cdef class ArcRows:
         self.n_found = np.empty((n_columns, n_nodes), dtype=np.intc)
         self.seen = np.zeros(n_nodes, dtype=np.intc)
         self.sums = np.empty((2, n_nodes, N_CONTEXTS))
+        self.batch = np.empty(max(self.longest, BATCH), dtype=LOOKUP)
+        self.n_batch = 0
 
     def _make_contexts(self):
         """Write what a feature has of direction and length."""
@@ -150,8 +166,6 @@ cdef class ArcRows:
             self.near[k, self.n + 2] = END
         for t in range(self.templates.shape[0]):
             self.set_start(t)
-            if self.templates[t].alone:
-                self.set_own(t)
             if self.templates[t].between >= 0:
                 self.set_values(self.templates[t].between)
 
@@ -167,20 +181,6 @@ cdef class ArcRows:
                 state = mix(state, self.near[part.column, node + 1 + part.shift])
             self.start[t, node] = state
 
-    cdef void set_own(self, Py_ssize_t t) noexcept nogil:
-        """Write the columns of a template of one node, in each context."""
-        cdef Py_ssize_t node, c
-        cdef unsigned long long direction
-        for node in range(self.n + 1):
-            for c in range(N_CONTEXTS):
-                direction = 8 * (c // N_LENGTHS)
-                self.own[t, node, c, 0] = column_of(
-                    self.start[t, node], direction, self.table
-                )
-                self.own[t, node, c, 1] = column_of(
-                    self.start[t, node], direction + c % N_LENGTHS + 1, self.table
-                )
-
     cdef void set_values(self, Py_ssize_t column) noexcept nogil:
         """Write the first word with the same code for each word."""
         cdef Py_ssize_t m, first
@@ -192,17 +192,11 @@ cdef class ArcRows:
 
     cdef Py_ssize_t row(self, Py_ssize_t h, Py_ssize_t m, int* out) noexcept nogil:
         """Write the columns of the arc from head h to word m; return their number."""
-        cdef Py_ssize_t t, k, i, node, c = m - h + self.longest, n = 0
+        cdef Py_ssize_t t, k, i, c = m - h + self.longest, n = 0
         cdef unsigned long long state
         cdef Template own
         for t in range(self.templates.shape[0]):
             own = self.templates[t]
-            if own.alone:
-                node = h if own.at_head else m
-                for k in range(2):
-                    out[n + k] = self.own[t, node, self.context[c], k]
-                n += 2
-                continue
             self.set_states(t, h, m, m + 1)
             if own.between < 0:
                 for k in range(2):
@@ -231,51 +225,89 @@ cdef class ArcRows:
             for t in range(self.templates.shape[0]):
                 if not self.templates[t].alone:
                     self.add_template(t, h, w, out)
+            self.add_batch(w, out)
             if h > 0:
                 out[h - 1] = kept
             out += n
 
     cdef void set_sums(self, const weight* w) noexcept nogil:
         """Sum up the weights of features of one node, as head and as word."""
-        cdef Py_ssize_t t, node, c
-        cdef bint at_word
+        cdef Py_ssize_t t, node
         self.sums[:, : self.n + 1] = 0.0
         for t in range(self.templates.shape[0]):
-            if not self.templates[t].alone:
-                continue
-            at_word = not self.templates[t].at_head
-            for node in range(self.n + 1):
-                for c in range(N_CONTEXTS):
-                    self.sums[at_word, node, c] += (
-                        w[self.own[t, node, c, 0]] + w[self.own[t, node, c, 1]]
+            if self.templates[t].alone:
+                for node in range(self.n + 1):
+                    prefetch(w + column_of(self.start[t, node], 0, self.table))
+                    prefetch(w + column_of(self.start[t, node], LAST_KIND, self.table))
+        for t in range(self.templates.shape[0]):
+            if self.templates[t].alone:
+                for node in range(self.n + 1):
+                    self.add_node(
+                        w, self.start[t, node],
+                        &self.sums[not self.templates[t].at_head, node, 0],
                     )
+
+    cdef void add_node(
+        self, const weight* w, unsigned long long state, double* sums
+    ) noexcept nogil:
+        """Add the weights of a feature of one node, in each context."""
+        cdef Py_ssize_t side, length
+        cdef weight of_side
+        for side in range(2):
+            of_side = w[column_of(state, 8 * side, self.table)]
+            for length in range(1, N_LENGTHS + 1):
+                sums[0] += of_side + w[column_of(state, 8 * side + length, self.table)]
+                sums += 1
 
     cdef void add_template(
         self, Py_ssize_t t, Py_ssize_t h, const weight* w, double* out
     ) noexcept nogil:
-        """Add the weights of a template for the arcs from one head."""
-        cdef Py_ssize_t i, m, between = self.templates[t].between
-        cdef unsigned long long state
+        """Take the columns of a template for the arcs from one head into the batch."""
+        cdef Py_ssize_t i, m, n_found, between = self.templates[t].between
         cdef const unsigned long long* states = &self.state[0]
         cdef const unsigned long long* direction = &self.kinds[0, self.longest - h]
         cdef const unsigned long long* length = &self.kinds[1, self.longest - h]
+        cdef const unsigned long long* found
+        cdef Lookup* batch
         cdef Table table = self.table
         self.set_states(t, h, 1, self.n + 1)
         if between < 0:
+            batch = self.room(self.n, w, out)
             for m in range(1, self.n + 1):
-                out[m - 1] += (
-                    w[column_of(states[m], direction[m], table)]
-                    + w[column_of(states[m], length[m], table)]
-                )
+                batch[m - 1] = lookup(m, states[m], direction[m], length[m], table)
+                prefetch(w + batch[m - 1].first)
+                prefetch(w + batch[m - 1].second)
             return
         self.set_between(between, h)
         for m in range(1, self.n + 1):
-            for i in range(self.n_found[between, m]):
-                state = mix(states[m], self.found[between, m < h, i])
-                out[m - 1] += (
-                    w[column_of(state, direction[m], table)]
-                    + w[column_of(state, length[m], table)]
+            n_found = self.n_found[between, m]
+            found = &self.found[between, m < h, 0]
+            batch = self.room(n_found, w, out)
+            for i in range(n_found):
+                batch[i] = lookup(
+                    m, mix(states[m], found[i]), direction[m], length[m], table
                 )
+                prefetch(w + batch[i].first)
+                prefetch(w + batch[i].second)
+
+    cdef Lookup* room(
+        self, Py_ssize_t size, const weight* w, double* out
+    ) noexcept nogil:
+        """Return where the batch has room for some more, and count them."""
+        cdef Lookup* found
+        if self.n_batch + size > self.batch.shape[0]:
+            self.add_batch(w, out)
+        found = &self.batch[0] + self.n_batch
+        self.n_batch += size
+        return found
+
+    cdef void add_batch(self, const weight* w, double* out) noexcept nogil:
+        """Add the weights of the batch, whose memory has been asked for."""
+        cdef Py_ssize_t k
+        cdef const Lookup* own = &self.batch[0]
+        for k in range(self.n_batch):
+            out[own[k].word] += w[own[k].first] + w[own[k].second]
+        self.n_batch = 0
 
     cdef void set_states(
         self, Py_ssize_t t, Py_ssize_t h, Py_ssize_t first, Py_ssize_t last
@@ -320,6 +352,18 @@ cdef class ArcRows:
             self.seen[value] = self.turn
             self.found[column, side, self.n_side] = self.near[column, m + 1]
             self.n_side += 1
+
+
+cdef inline Lookup lookup(
+    Py_ssize_t m, unsigned long long state, unsigned long long direction,
+    unsigned long long length, Table table
+) noexcept nogil:
+    """Return the columns of a hash for the arc to word m."""
+    cdef Lookup found
+    found.word = <int> m - 1
+    found.first = column_of(state, direction, table)
+    found.second = column_of(state, length, table)
+    return found
 
 
 cdef inline int column_of(
