@@ -168,7 +168,8 @@ def _columns_of(sentences):
 
 def _features(columns):
     """Return the templates of the first two columns, and pairs of each further one."""
-    templates = arc_templates(columns[0], columns[min(1, len(columns) - 1)])
+    tag = columns[min(1, len(columns) - 1)]
+    templates = arc_templates(columns[0], tag, context=True)
     for name in columns[2:]:
         templates += [f"h.{name} m.{name}", f"h.{name} between.{name} m.{name}"]
     return ArcFeatures(templates, columns=tuple(columns), n_features=N_FEATURES)

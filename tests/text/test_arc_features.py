@@ -49,7 +49,8 @@ def strings_of(sentence, templates, h, m):
 
 
 @pytest.mark.parametrize(
-    "templates", [None, ["h.word m.word"], ["m.upos between.word"]]
+    "templates",
+    [None, ["h.word m.word"], ["m.upos between.word"], arc_templates(context=True)],
 )
 def test_columns_stand_for_strings(templates):
     features = ArcFeatures(templates, columns=("word", "upos"), n_features=MANY)
@@ -84,6 +85,16 @@ def test_the_default_templates_are_22():
     (arcs,) = ArcFeatures(columns=("word", "upos"), n_features=MANY).transform([WORDS])
     assert np.diff(arcs.indptr).max() == 2 * 21 + 2 * 3
     assert arc_templates("form", "xpos")[0] == "h.form h.xpos"
+
+
+def test_templates_of_the_context_read_one_side_of_the_arc_alone():
+    own = arc_templates("form", "xpos", context=True)
+    assert own[:22] == arc_templates("form", "xpos")
+    assert len(set(own)) == len(own) == 32
+    for template in own[22:]:
+        parts = template.split()
+        assert len({part[0] for part in parts}) == 1
+        assert any("+1." in part or "-1." in part for part in parts)
 
 
 def test_columns_do_not_depend_on_the_process():

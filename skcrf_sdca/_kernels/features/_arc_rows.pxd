@@ -1,6 +1,17 @@
 """The columns of the features of arcs, made when they are needed: see _arc_rows.pyx."""
 
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define prefetch(address) __builtin_prefetch(address)
+    #else
+    #define prefetch(address) ((void) (address))
+    #endif
+    """
+    void prefetch(const void* address) noexcept nogil
+
+
 # A column of the tokens at or near the head or the word of an arc.
 cdef struct Part:
     bint at_head

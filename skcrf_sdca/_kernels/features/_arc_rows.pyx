@@ -23,16 +23,6 @@ from libc.string cimport memset
 
 import numpy as np
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__)
-    #define prefetch(address) __builtin_prefetch(address)
-    #else
-    #define prefetch(address) ((void) (address))
-    #endif
-    """
-    void prefetch(const void* address) noexcept nogil
-
 cdef unsigned long long FIRST_PRIME = 0x9E3779B97F4A7C15
 cdef unsigned long long SECOND_PRIME = 0xC2B2AE3D27D4EB4F
 # Codes in place of tokens: before the first one, of the root, after the last one.

@@ -13,13 +13,17 @@ the time of a visit.
 
 from libc.math cimport fabs, isfinite
 
-from ..features._arc_rows cimport ArcRows
+from ..features._arc_rows cimport ArcRows, prefetch
 from ..inference._spanning_trees cimport SpanningTreeInference
 
 import numpy as np
 
 # Arcs whose marginal differs less from the target have no gradient.
 cdef double SMALLEST = 1e-5
+
+# Weights are asked for so many columns before they are moved.
+cdef enum:
+    AHEAD = 16
 
 LOSSES = ("hinge", "perceptron", "log_loss")
 cdef enum Loss:
@@ -77,7 +81,7 @@ cdef class TreeSteps:
         self.w, self.total, self.power, self.n_visits = w, total, power, n_visits
         self.gradient = np.zeros(len(w), dtype=np.float32)
         self.is_touched = np.zeros(len(w), dtype=np.uint8)
-        self.touched = np.empty(len(w), dtype=np.intc)
+        self.touched = np.zeros(len(w), dtype=np.intc)
         self.columns = np.empty(self.rows.most_columns, dtype=np.intc)
 
     def epoch_in_order(self, const Py_ssize_t[::1] order):
@@ -158,6 +162,9 @@ cdef class TreeSteps:
         cdef Py_ssize_t r, n = self.rows.row(h, m + 1, &self.columns[0])
         cdef int column
         for r in range(n):
+            prefetch(&self.gradient[self.columns[r]])
+            prefetch(&self.is_touched[self.columns[r]])
+        for r in range(n):
             column = self.columns[r]
             if not self.is_touched[column]:
                 self.is_touched[column] = True
@@ -181,6 +188,11 @@ cdef class TreeSteps:
         if self.total is not None:
             share = (self.n_visits - 1.0) ** self.power
         for r in range(self.n_touched):
+            # Numbers past the last one are columns of earlier visits.
+            column = self.touched[min(r + AHEAD, self.touched.shape[0] - 1)]
+            prefetch(&self.w[column])
+            if self.total is not None:
+                prefetch(&self.total[column])
             column = self.touched[r]
             change = -step * self.gradient[column]
             self.gradient[column], self.is_touched[column] = 0.0, False
