@@ -7,6 +7,7 @@ A function's lines are those of its code: neither docstrings, comments nor blank
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1] / "skcrf_sdca"
@@ -22,6 +23,12 @@ def files(*patterns):
     return [path for path in found if not path.read_text().startswith(GENERATED)]
 
 
+@cache
+def tree_of(path):
+    """Return the syntax tree of a module in Python; callers must not change it."""
+    return ast.parse(path.read_text())
+
+
 def n_lines():
     """Return how many lines the package has."""
     return sum(len(path.read_text().splitlines()) for path in files(*SOURCES))
@@ -30,7 +37,7 @@ def n_lines():
 def trees():
     """Yield the name and the syntax tree of each module in Python."""
     for path in files("*.py"):
-        yield str(path.relative_to(ROOT)), ast.parse(path.read_text())
+        yield str(path.relative_to(ROOT)), tree_of(path)
 
 
 def code_lines(function, lines):
@@ -49,7 +56,7 @@ def functions_of_python():
     """Yield the name, the lines and the parameters of each function."""
     for path in files("*.py"):
         lines = path.read_text().splitlines()
-        for node in ast.walk(ast.parse("\n".join(lines))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, FUNCTIONS):
                 a = node.args
                 names = [x.arg for x in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
