@@ -17,6 +17,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
+from pairs import pairwise_table
 from samples import as_dicts, as_strings
 from skcrf_sdca import SDCACRF, PackedSequences, compat, cross_val_predict_proba
 from skcrf_sdca.data.label_encoding import plain_labels
@@ -63,14 +64,13 @@ FORMS = {
 }
 
 
-# Every type of labels in sequences and in a table, and two types in all forms.
+def is_tried(label_type, form, *others):
+    """Every type of labels in sequences and in a table, and two types in all forms."""
+    return form in ("dicts", "table") or label_type in ("str", "datetime64")
+
+
 PAIRS = pytest.mark.parametrize(
-    ("label_type", "form"),
-    [
-        (label_type, form)
-        for label_type, form in product(LABELS, FORMS)
-        if form in ("dicts", "table") or label_type in ("str", "datetime64")
-    ],
+    ("label_type", "form"), pairwise_table(list(LABELS), list(FORMS), allowed=is_tried)
 )
 
 
@@ -220,8 +220,10 @@ KEEPING = {
 }
 
 
-@PAIRS
-@pytest.mark.parametrize("change", KEEPING)
+@pytest.mark.parametrize(
+    ("label_type", "form", "change"),
+    pairwise_table(list(LABELS), list(FORMS), list(KEEPING), allowed=is_tried),
+)
 def test_answers_are_those_of_the_model_before(change, label_type, form, tmp_path):
     crf = copy.deepcopy(fitted(label_type, form))
     if "load" in change and label_type not in PORTABLE:
@@ -271,9 +273,10 @@ def test_the_transitions_of_every_type_of_labels_are_drawn(label_type, form):
     plt.close("all")
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: e.__name__)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, object])
+@pytest.mark.parametrize(
+    ("form", "estimator", "dtype"),
+    pairwise_table(list(FORMS), ESTIMATORS, [np.float64, np.float32, object]),
+)
 def test_labels_that_are_fractions_are_refused_in_every_form(estimator, form, dtype):
     flat = np.array([0.0, 1.0, 1.5, 0.5, 0.0, 1.0, 0.5, 2.0][: len(ROWS)], dtype=dtype)
     lengths = np.cumsum([len(codes) for codes in CODES])[:-1]
@@ -288,8 +291,15 @@ def test_labels_that_are_fractions_are_refused_in_every_form(estimator, form, dt
 # Changes that do not ------------------------------------------------------------------
 
 
-@PAIRS
-@pytest.mark.parametrize("before", ["nothing", "sparsify", "prune", "pickle"])
+@pytest.mark.parametrize(
+    ("label_type", "form", "before"),
+    pairwise_table(
+        list(LABELS),
+        list(FORMS),
+        ["nothing", "sparsify", "prune", "pickle"],
+        allowed=is_tried,
+    ),
+)
 def test_what_is_forbidden_is_in_no_answer(before, label_type, form, tmp_path):
     if form == "table":
         # Its rows have no neighbours.

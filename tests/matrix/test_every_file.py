@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from matrix_models import MODELS, OF_HINGE, answers, bits, fitted
+from pairs import pairwise_table
 from skcrf_sdca import load_model, save_model
 
 
@@ -69,8 +70,15 @@ def parameters(crf):
     return {k: v for k, v in crf.get_params().items() if k not in FUNCTIONS}
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-@of_every_solver
+@pytest.mark.parametrize(
+    ("name", "solver", "way"),
+    pairwise_table(
+        list(MODELS),
+        list(dict.fromkeys(solver for _, solver in SOLVERS)),
+        WAYS,
+        allowed=lambda name, solver, way: (name, solver) in SOLVERS,
+    ),
+)
 def test_a_copy_is_the_model(name, solver, way, tmp_path):
     model, crf = MODELS[name], fitted(name, solver)
     again = way(crf, tmp_path)

@@ -27,6 +27,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import skcrf_sdca
 from model_fuzz import changed_members, members, write
+from pairs import pairwise_table
 from samples import all_estimators, name_of
 from skcrf_sdca import (
     SDCACRF,
@@ -210,11 +211,12 @@ def npy(array):
 # Round trips --------------------------------------------------------------------------
 
 
-@every_way
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("way", "kind", "crf"), pairwise_table(WAYS, list(KINDS), ESTIMATORS)
+)
 def test_every_way_keeps_every_bit(way, kind, crf, tmp_path):
     X, y = KINDS[kind]
-    crf.fit(X, y)
+    crf = clone(crf).fit(X, y)
     before = pickle.dumps(crf)
     other = way(crf, tmp_path)
     assert_same_answers(other, crf, X)
@@ -279,11 +281,14 @@ MASK = np.ones((3, 3), dtype=bool)
 MASK[0, 2] = False
 
 
-@every_way
 @pytest.mark.parametrize(
-    "transitions", ["observed", MASK, [("A", "A"), ["B", "A"], ("A", None)]], ids=type
+    ("way", "transitions", "crf"),
+    pairwise_table(
+        WAYS, ["observed", MASK, [("A", "A"), ["B", "A"], ("A", None)]], ESTIMATORS
+    ),
 )
 def test_allowed_transitions(way, transitions, crf, tmp_path):
+    crf = clone(crf)
     y = [["A"] * len(labels) for labels in LABELS[:-1]] + [["B", "C", "A", "A", "A"]]
     X = [*ARRAYS[:-1], np.ones((5, 4))]
     if isinstance(transitions, list):
