@@ -11,7 +11,10 @@ from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import pandas
 
 HOOKS = ("setup", "teardown", "on_fit_task_begin", "on_fit_task_end")
 
@@ -19,7 +22,7 @@ HOOKS = ("setup", "teardown", "on_fit_task_begin", "on_fit_task_end")
 class CallbackSupportMixin:
     """An estimator that takes callbacks, and hands them to its clones."""
 
-    def set_callbacks(self, *callbacks):
+    def set_callbacks(self, *callbacks: Any) -> Self:
         """Set the callbacks; none removes all. Return self."""
         for callback in callbacks:
             if isinstance(callback, type) or not all(
@@ -125,7 +128,7 @@ class ScoringMonitorLog:
     data: list[dict[str, Any]]
 
     @property
-    def data_as_pandas(self):
+    def data_as_pandas(self) -> "pandas.DataFrame":
         """The records as a data frame."""
         import pandas
 
@@ -142,7 +145,7 @@ class ScoringMonitor:
         self._scoring = scoring
         self._logs: dict[uuid.UUID, ScoringMonitorLog] = {}
 
-    def setup(self, estimator, context):
+    def setup(self, estimator: Any, context: Any) -> None:
         """Do nothing."""
 
     teardown = on_fit_task_begin = setup

@@ -210,7 +210,7 @@ def test_weights_are_routed(data, name):
         requests = SCORERS[name].get_metadata_routing().score.requests
     expected = SCORERS[name](model, X[12:], y[12:], sample_weight=weight[12:])
     assert_allclose(score, [expected], rtol=1e-12)
-    assert requests["sample_weight"] is None
+    assert requests.get("sample_weight") is None
 
 
 def test_log_likelihood_is_a_token(data):
