@@ -38,6 +38,7 @@ OPTIONS_OF = {
     "_observed": ["-O3", "-g0"],
     "_reweighted": ["-O3", "-g0"],
     "_reweighted_maximum": ["-O3", "-g0"],
+    "_sibling_rows": ["-O3", "-g0"],
     "_segment_chain": ["-O3", "-g0"],
     "_sparse_transitions": ["-O3", "-g0"],
     # A square root must not have to tell of an error.

@@ -59,3 +59,25 @@ def _near(codes, shift):
     padded = np.concatenate([[begin, root], codes, [end]]).astype(np.uint64)
     first = 1 + shift
     return padded[first : first + len(codes) + 1]
+
+
+def columns_of_sibling(codes, templates, nodes, n_features):
+    """Return the columns of a word m with head h and sibling s, h itself for none.
+
+    ``nodes`` are h, m and s, by their letters. Templates are lists of pairs (number,
+    parts), with the number of a template from 1.
+    """
+    h, m, s = (nodes[at] for at in "hms")
+    direction = 0 if h < m else 8
+    contexts = direction, direction + int(LENGTHS[min(abs(m - s), len(LENGTHS) - 1)])
+    found = []
+    for number, parts in templates:
+        code = np.uint64(number)
+        for letter in "hms":
+            for at, shift, name in parts:
+                if at == letter:
+                    is_none = at == "s" and s == h
+                    own = 2 if is_none else _near(codes[name], shift)[nodes[at]]
+                    code = _mix(code, np.uint64(own))
+        found += [(int(code >> np.uint64(20)) + c) % n_features for c in contexts]
+    return found

@@ -72,3 +72,30 @@ def arc_marginals(scores, **kind):
     marginals = np.zeros(scores.shape)
     np.add.at(marginals, (heads, np.arange(heads.shape[1])), p[:, np.newaxis])
     return marginals, -(p[p > 0.0] @ log_p[p > 0.0])
+
+
+def siblings(heads):
+    """Return of each word the nearest word between it and its head with that head.
+
+    It is the head itself where there is none.
+    """
+    found = []
+    for m, h in enumerate(heads, start=1):
+        step = 1 if h > m else -1
+        others = [s for s in range(m + step, h, step) if heads[s - 1] == h]
+        found.append(others[0] if others else h)
+    return found
+
+
+def sibling_scores(scores, siblings_of, **kind):
+    """Return all projective trees, and their scores with those of siblings.
+
+    ``siblings_of`` is an array (n, n, n) ``[h, m, s]`` of words counted from 0; words
+    below the root have none.
+    """
+    heads, values = tree_scores(scores, projective=True, **kind)
+    for k, own in enumerate(heads.tolist()):
+        for m, (h, s) in enumerate(zip(own, siblings(own), strict=True)):
+            if h > 0:
+                values[k] += siblings_of[h - 1, m, s - 1]
+    return heads, values

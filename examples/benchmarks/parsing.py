@@ -1,7 +1,7 @@
 """Train a parser on all of a treebank, and print attachment scores and seconds.
 
-    python examples/benchmarks/parsing.py [--projective] [--labelled] [--epochs 4]
-        [--treebank tr_imst]
+    python examples/benchmarks/parsing.py [--projective [--siblings]] [--labelled]
+        [--epochs 4] [--treebank tr_imst]
 
 UD English EWT, or Turkish IMST, is read from the folder that SKCRF_SDCA_DATA names:
 words, with digits as 0, and gold tags. All words count in the scores, punctuation too.
@@ -36,6 +36,11 @@ TEMPLATES = [
     "h.upos m.upos",
     "h.upos between.upos m.upos",
 ]
+# Of second order.
+SIBLINGS = [
+    *(t for t in arc_templates("word", "xpos", siblings=True) if "s." in t),
+    "h.upos m.upos s.upos",
+]
 
 
 def read(treebank, part, n_sentences=None):
@@ -56,6 +61,7 @@ def main():
     parser.add_argument("--treebank", default="en_ewt")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--projective", action="store_true")
+    parser.add_argument("--siblings", action="store_true", help="second order")
     parser.add_argument("--labelled", action="store_true", help="relations too")
     parser.add_argument("--sentences", type=int, help="of the training data")
     parser.add_argument("--loss", default="hinge")
@@ -64,7 +70,11 @@ def main():
     options = parser.parse_args()
     model = OnlineDependencyCRF(
         options.C,
-        features=ArcFeatures(TEMPLATES, columns=COLUMNS, n_features=2**options.bits),
+        features=ArcFeatures(
+            TEMPLATES + SIBLINGS if options.siblings else TEMPLATES,
+            columns=COLUMNS,
+            n_features=2**options.bits,
+        ),
         loss=options.loss,
         projective=options.projective,
         labelled=options.labelled,

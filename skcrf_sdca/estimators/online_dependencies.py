@@ -35,7 +35,12 @@ from skcrf_sdca.model.dependency_answers import PackedArcs, TreeAnswers
 from skcrf_sdca.model.fitted import set_fitted
 from skcrf_sdca.model.validation import checked_weight
 from skcrf_sdca.solvers.dca import AVERAGES, DCA, DEFAULT_AVERAGE
-from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
+from skcrf_sdca.structures.dependency.scores import (
+    ArcScores,
+    SiblingScores,
+    inference_on_trees,
+    sibling_inference,
+)
 from skcrf_sdca.structures.form import dense_coef
 from skcrf_sdca.text import ArcFeatures
 from skcrf_sdca.text._arc_features import TokenArcs
@@ -56,6 +61,10 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     No features are stored. A few passes give a good parser, and the model is the
     average of the weights after all visits. It is not the minimum of an objective, and
     has no certificate: see `DependencyCRF` for that.
+
+    With templates of siblings in `features` and ``projective=True``, trees have scores
+    of pairs of arcs too, from one head to two neighbours on one side, and the best tree
+    is found among all [2]_.
 
     With ``labelled=True`` the same steps then learn the relation of each word given the
     tree: a linear classifier, whose features are made of the head of the word, of that
@@ -107,6 +116,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     ----------
     .. [1] McDonald, Crammer, Pereira, "Online large-margin training of dependency
        parsers", ACL 2005.
+    .. [2] McDonald, Pereira, "Online learning of approximate dependency parsing
+       algorithms", EACL 2006.
     .. [4] Shamir, Zhang, "Stochastic Gradient Descent for Non-smooth Optimization:
        Convergence Results and Optimal Averaging Schemes", ICML 2013, with eta = 3.
 
@@ -147,7 +158,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         ValueError, TypeError
             If tokens lack a column, heads form a cycle or are out of range, a word is
             its own head, or two words are below the root with ``single_root=True``; the
-            message names the sentence and the word.
+            message names the sentence and the word. If `features` have templates of
+            siblings without ``projective=True``, or with the log loss.
         """
         arcs, heads, relations = self._read_trees(X, y)
         state = self._state(arcs, keeps=self.warm_start)
@@ -200,7 +212,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     @named_as_arcs
     def _read_trees(self, X, y):
         """Return the TokenArcs of X, and the heads and the relations of all words."""
-        arcs = TokenArcs(self._features(), X)
+        arcs = self._arcs(X)
         if not len(arcs):
             raise ValueError("X has 0 sentences: there is nothing to learn.")
         if self.labelled:
@@ -220,6 +232,16 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     def _features(self):
         """Return the features of arcs."""
         return ArcFeatures() if self.features is None else self.features
+
+    def _arcs(self, X):
+        """Return the TokenArcs of X."""
+        arcs = TokenArcs(self._features(), X, takes_siblings=True)
+        if arcs.has_siblings and not (self.projective and self.loss != "log_loss"):
+            raise ValueError(
+                "features: templates with s, of siblings, need projective=True, and "
+                "loss='hinge' or 'perceptron'."
+            )
+        return arcs
 
     def _state(self, arcs, *, keeps):
         """Return the state that visits change: a new one, or a copy of the own one."""
@@ -241,10 +263,15 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
 
     def _steps(self, arcs, heads, state):
         """Return the compiled visits, which change the arrays of a state in place."""
-        inference = inference_on_trees(self._kind, arcs.offsets, 2, None)
-        return TreeSteps(
-            arcs.rows(), inference, heads, C=self.C, loss=self.loss, **state
-        )
+        rows, options = arcs.rows(), {"C": self.C, "loss": self.loss, **state}
+        if not arcs.has_siblings:
+            inference = inference_on_trees(self._kind, arcs.offsets, 2, None)
+            return TreeSteps(rows, inference, heads, **options)
+        # There is room for the scores of one sentence.
+        scores, bounds = np.empty(rows.longest**3), np.zeros_like(arcs.offsets)
+        inference = sibling_inference(self._kind, arcs.offsets, scores, bounds)
+        siblings = arcs.sibling_rows(rows)
+        return TreeSteps(rows, inference, heads, siblings=siblings, **options)
 
     def _set_model(self, state, steps, loss, attributes):
         """Set the fitted attributes, all at once."""
@@ -282,7 +309,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
 
     @named_as_arcs
     def _pack(self, X, allowed, lengths=None):
-        arcs = TokenArcs(self._features(), X)
+        arcs = self._arcs(X)
         self._check_width(arcs)
         return PackedArcs(arcs, TreeFormat(labelled=False), None)
 
@@ -318,8 +345,12 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     def _range_scores(self, arcs, w, begin, end):
         """Return the ArcScores of some sentences."""
         local = np.zeros((int(arcs.offsets[end] - arcs.offsets[begin]), 2))
-        local[:, 1] = arcs.rows(begin, end).scores(w)
+        rows = arcs.rows(begin, end)
+        local[:, 1] = rows.scores(w)
         offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
+        if arcs.has_siblings:
+            siblings, bounds = arcs.sibling_rows(rows).scores(w)
+            return SiblingScores(local, offsets, self._kind, siblings, bounds)
         return ArcScores(local, np.zeros(0), offsets, None, self._kind)
 
     def _check_own_form(self):

@@ -116,6 +116,16 @@ def test_features_may_be_the_default_ones():
     assert other.predict(tokens).tolist() == Y
 
 
+def test_templates_of_siblings_are_kept():
+    columns = FEATURES.columns
+    templates = [f"h.{columns[0]} m.{columns[0]}", f"s.{columns[0]} m.{columns[0]}"]
+    model = parser(projective=True)
+    model.set_params(features=ArcFeatures(templates, columns=columns, n_features=64))
+    other = through_file(model.fit(X, Y))
+    assert same_parameters(other.features, model.features)
+    assert other.predict_n_best(X, 2).tolist() == model.predict_n_best(X, 2).tolist()
+
+
 def test_pipelines_of_arcs_keep_every_bit():
     model = make_pipeline(FEATURES, DependencyCRF(random_state=0)).fit(X, Y)
     other = through_file(model)

@@ -97,6 +97,20 @@ def test_templates_of_the_context_read_one_side_of_the_arc_alone():
         assert any("+1." in part or "-1." in part for part in parts)
 
 
+def test_templates_of_siblings_are_of_no_single_arc():
+    own = arc_templates("form", "xpos", siblings=True)
+    assert own[:22] == arc_templates("form", "xpos")
+    assert len(set(own)) == len(own) == 27
+    assert all("m." in template and "s." in template for template in own[22:])
+    features = ArcFeatures(["m.word", "m.word s.word"]).fit()
+    with pytest.raises(ValueError, match="OnlineDependencyCRF alone learns"):
+        features.transform([["a"]])
+    with pytest.raises(ValueError, match="OnlineDependencyCRF alone learns"):
+        DependencyCRF(features=features).fit([["a"]], [[0]])
+    with pytest.raises(ValueError, match="has s and between"):
+        ArcFeatures(["s.word between.word"]).fit()
+
+
 def test_columns_do_not_depend_on_the_process():
     code = (
         "from skcrf_sdca.text import ArcFeatures;"

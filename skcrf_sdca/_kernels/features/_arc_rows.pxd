@@ -12,6 +12,13 @@ cdef extern from *:
     void prefetch(const void* address) noexcept nogil
 
 
+# Codes in place of tokens: of the root, before the first one, after the last one.
+cdef enum Code:
+    ROOT = 1
+    BEGIN = 2
+    END = 3
+
+
 # A column of the tokens at or near the head or the word of an arc.
 cdef struct Part:
     bint at_head
@@ -96,3 +103,32 @@ cdef class ArcRows:
     cdef void set_between(self, Py_ssize_t column, Py_ssize_t h) noexcept nogil
     cdef void pass_word(
         self, Py_ssize_t column, Py_ssize_t m, Py_ssize_t side) noexcept nogil
+
+
+cdef inline Lookup lookup(
+    Py_ssize_t m, unsigned long long state, unsigned long long direction,
+    unsigned long long length, Table table
+) noexcept nogil:
+    """Return the columns of a hash for the arc to word m."""
+    cdef Lookup found
+    found.word = <int> m - 1
+    found.first = column_of(state, direction, table)
+    found.second = column_of(state, length, table)
+    return found
+
+
+cdef inline int column_of(
+    unsigned long long state, unsigned long long kind, Table table
+) noexcept nogil:
+    """Return the column of a hash, and of the number of its context."""
+    # The last bits of a product are the worst ones.
+    state = (state >> 20) + kind
+    return state & table.mask if table.mask else state % table.n_columns
+
+
+cdef inline unsigned long long mix(
+    unsigned long long code, unsigned long long other
+) noexcept nogil:
+    """Return a hash of two."""
+    code = (code ^ other) * <unsigned long long> 0x9E3779B97F4A7C15
+    return (code ^ (code >> 29)) * <unsigned long long> 0xC2B2AE3D27D4EB4F

@@ -23,10 +23,6 @@ from libc.string cimport memset
 
 import numpy as np
 
-cdef unsigned long long FIRST_PRIME = 0x9E3779B97F4A7C15
-cdef unsigned long long SECOND_PRIME = 0xC2B2AE3D27D4EB4F
-# Codes in place of tokens: before the first one, of the root, after the last one.
-cdef unsigned long long ROOT = 1, BEGIN = 2, END = 3
 # Arcs have one of 7 classes of lengths, and 2 directions.
 cdef enum:
     N_LENGTHS = 7
@@ -342,35 +338,6 @@ cdef class ArcRows:
             self.seen[value] = self.turn
             self.found[column, side, self.n_side] = self.near[column, m + 1]
             self.n_side += 1
-
-
-cdef inline Lookup lookup(
-    Py_ssize_t m, unsigned long long state, unsigned long long direction,
-    unsigned long long length, Table table
-) noexcept nogil:
-    """Return the columns of a hash for the arc to word m."""
-    cdef Lookup found
-    found.word = <int> m - 1
-    found.first = column_of(state, direction, table)
-    found.second = column_of(state, length, table)
-    return found
-
-
-cdef inline int column_of(
-    unsigned long long state, unsigned long long kind, Table table
-) noexcept nogil:
-    """Return the column of a hash, and of the number of its context."""
-    # The last bits of a product are the worst ones.
-    state = (state >> 20) + kind
-    return state & table.mask if table.mask else state % table.n_columns
-
-
-cdef inline unsigned long long mix(
-    unsigned long long code, unsigned long long other
-) noexcept nogil:
-    """Return a hash of two."""
-    code = (code ^ other) * FIRST_PRIME
-    return (code ^ (code >> 29)) * SECOND_PRIME
 
 
 def _layout(templates):

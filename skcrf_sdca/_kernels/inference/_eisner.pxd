@@ -47,6 +47,9 @@ cdef class Eisner:
     cdef double value(self) noexcept nogil
     cdef void trace(self, int* heads) noexcept nogil
     cdef void trace_root(self, int* heads, Py_ssize_t* n_todo) noexcept nogil
+    cdef void trace_arc(
+        self, bint is_right, Py_ssize_t i, Py_ssize_t j, int* heads,
+        Py_ssize_t* n_todo) noexcept nogil
     cdef void trace_split(
         self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t* n_todo) noexcept nogil
     cdef void push(

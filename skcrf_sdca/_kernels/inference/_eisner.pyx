@@ -287,7 +287,7 @@ cdef class Eisner:
                 )
                 heads[k - 1] = i
                 self.push(True, k, j, &n_todo)
-                self.trace_split(i, k, &n_todo)
+                self.trace_arc(True, i, k, heads, &n_todo)
             else:
                 k = i + self.pick(
                     &self.left[i * size + i], 1, &self.arc_left[i * size + j], size,
@@ -295,7 +295,7 @@ cdef class Eisner:
                 )
                 heads[k - 1] = j
                 self.push(False, i, k, &n_todo)
-                self.trace_split(k, j, &n_todo)
+                self.trace_arc(False, k, j, heads, &n_todo)
 
     cdef void trace_root(self, int* heads, Py_ssize_t* n_todo) noexcept nogil:
         """Write the words below the root, from the last to the first."""
@@ -310,10 +310,16 @@ cdef class Eisner:
             )
             self.push(False, m + 1, k, n_todo)
 
+    cdef void trace_arc(
+        self, bint is_right, Py_ssize_t i, Py_ssize_t j, int* heads, Py_ssize_t* n_todo
+    ) noexcept nogil:
+        """Take what is between two words that an arc joins."""
+        self.trace_split(i, j, n_todo)
+
     cdef void trace_split(
         self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t* n_todo
     ) noexcept nogil:
-        """Take a split of the words between two that an arc joins."""
+        """Take a split of the words from one to another."""
         cdef Py_ssize_t size = self.n + 1
         cdef Py_ssize_t k = i + self.pick(
             &self.right[i * size + i], 1, &self.left[(i + 1) * size + j], size, j - i

@@ -12,9 +12,6 @@ from ._spanning_trees cimport SpanningTreeInference
 cdef class ProjectiveTreeInference(SpanningTreeInference):
     """The arcs of sentences, laid end to end; parameters of `SpanningTreeInference`."""
 
-    cdef Eisner spans
-    cdef double[::1] uniform        # for one draw
-
     def _make_passes(self, n_words):
         self.spans = Eisner(n_words)
 

@@ -14,6 +14,9 @@ the time of a visit.
 from libc.math cimport fabs, isfinite
 
 from ..features._arc_rows cimport ArcRows, prefetch
+from ..features._sibling_rows cimport SiblingRows
+from ..inference._sibling_eisner cimport sibling_of
+from ..inference._sibling_trees cimport SiblingTreeInference
 from ..inference._spanning_trees cimport SpanningTreeInference
 
 import numpy as np
@@ -53,10 +56,15 @@ cdef class TreeSteps:
         The p of the average.
     n_visits : int
         Visits so far.
+    siblings : SiblingRows, default=None
+        If trees have scores of siblings too. The inference is a SiblingTreeInference
+        then, which has room for these scores of one sentence; the loss has no sums.
     """
 
     cdef ArcRows rows
     cdef SpanningTreeInference inference
+    cdef SiblingRows siblings               # None for arcs alone
+    cdef SiblingTreeInference trees         # the inference with siblings
     cdef const int[::1] heads
     cdef double C
     cdef Loss loss
@@ -74,15 +82,22 @@ cdef class TreeSteps:
     cdef int[::1] columns                   # of one arc
 
     def __init__(
-        self, rows, inference, heads, *, C, loss, w, total, power, n_visits
+        self, rows, inference, heads, *, C, loss, w, total, power, n_visits,
+        siblings=None,
     ):
         self.rows, self.inference, self.heads = rows, inference, heads
+        if siblings is not None:
+            self.siblings, self.trees = siblings, inference
         self.C, self.loss = C, LOSSES.index(loss)
-        self.w, self.total, self.power, self.n_visits = w, total, power, n_visits
+        self.w, self.total, self.power, self.n_visits = w, total, power, n_visits,
+        siblings=None,
         self.gradient = np.zeros(len(w), dtype=np.float32)
         self.is_touched = np.zeros(len(w), dtype=np.uint8)
         self.touched = np.zeros(len(w), dtype=np.intc)
-        self.columns = np.empty(self.rows.most_columns, dtype=np.intc)
+        most = self.rows.most_columns
+        if siblings is not None:
+            most = max(most, self.siblings.most_columns)
+        self.columns = np.empty(most, dtype=np.intc)
 
     def epoch_in_order(self, const Py_ssize_t[::1] order):
         """Visit sentences in this order; ValueError if scores are not finite."""
@@ -106,6 +121,8 @@ cdef class TreeSteps:
         if self.rows.n == 0:
             return True
         self.rows.set_scores(&self.w[0], &self.inference.arcs[0])
+        if self.siblings is not None:
+            self.siblings.set_scores(&self.w[0], &self.trees.siblings[0])
         loss = self.set_loss(heads)
         if not isfinite(loss):
             return False
@@ -131,6 +148,8 @@ cdef class TreeSteps:
         cdef double* arcs = &self.inference.arcs[0]
         for m in range(n):
             target += arcs[heads[m] * n + m]
+        if self.trees is not None:
+            target += self.trees.best_spans.score_of_siblings(n, heads)
         if self.loss == LOG_LOSS:
             return self.inference.set_marginals() - target
         if self.loss == HINGE:
@@ -150,6 +169,8 @@ cdef class TreeSteps:
                 if h != heads[m]:
                     self.add(h, m, 1.0)
                     self.add(heads[m], m, -1.0)
+            if self.siblings is not None:
+                self.set_gradient_of_siblings(heads)
             return
         for h in range(n + 1):
             for m in range(n):
@@ -157,9 +178,32 @@ cdef class TreeSteps:
                 if fabs(change) > SMALLEST:
                     self.add(h, m, change)
 
+    cdef void set_gradient_of_siblings(self, const int* heads) noexcept nogil:
+        """Add the features of siblings that differ."""
+        cdef Py_ssize_t m, s, own
+        cdef const int* found = &self.inference.heads[0]
+        for m in range(1, self.rows.n + 1):
+            s, own = sibling_of(found, m), sibling_of(heads, m)
+            if found[m - 1] != heads[m - 1] or s != own:
+                self.add_sibling(found[m - 1], m, s, 1.0)
+                self.add_sibling(heads[m - 1], m, own, -1.0)
+
+    cdef void add_sibling(
+        self, Py_ssize_t h, Py_ssize_t m, Py_ssize_t s, double change
+    ) noexcept nogil:
+        """Add a factor of the features of a sibling; words below the root have none."""
+        if h > 0:
+            self.add_columns(
+                self.siblings.row(h, m, s, &self.columns[0]), change
+            )
+
     cdef void add(self, Py_ssize_t h, Py_ssize_t m, double change) noexcept nogil:
         """Add a factor of the features of an arc to the gradient."""
-        cdef Py_ssize_t r, n = self.rows.row(h, m + 1, &self.columns[0])
+        self.add_columns(self.rows.row(h, m + 1, &self.columns[0]), change)
+
+    cdef void add_columns(self, Py_ssize_t n, double change) noexcept nogil:
+        """Add a number to the gradient of the columns made last."""
+        cdef Py_ssize_t r
         cdef int column
         for r in range(n):
             prefetch(&self.gradient[self.columns[r]])

@@ -3,6 +3,7 @@
 import numpy as np
 
 from skcrf_sdca._kernels.inference._projective_trees import ProjectiveTreeInference
+from skcrf_sdca._kernels.inference._sibling_trees import SiblingTreeInference
 from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca.data.dependencies import TreeKind, sizes_of, words_of
@@ -15,6 +16,13 @@ def inference_on_trees(kind, offsets, n_states, allowed, begin=None, end=None):
     """Return the compiled inference on trees of a TreeKind."""
     inference = ProjectiveTreeInference if kind.projective else SpanningTreeInference
     return inference(offsets, n_states, allowed, kind.single_root, begin, end)
+
+
+def sibling_inference(kind, offsets, siblings, bounds, begin=None, end=None):
+    """Return the compiled inference on projective trees with scores of siblings."""
+    return SiblingTreeInference(
+        offsets, 2, None, kind.single_root, siblings, bounds, begin, end
+    )
 
 
 class ArcScores(Scores):
@@ -84,3 +92,31 @@ class ArcScores(Scores):
                 yield m, others, best, score
             local[arcs[m]] = own
             local[arcs[m], np.arange(len(own)) != path[arcs[m]]] = -np.inf
+
+
+class SiblingScores(ArcScores):
+    """Scores of arcs, and of the siblings of words, see _sibling_eisner.pyx.
+
+    ``siblings`` are arrays (n, n, n) of sentences of n words, end to end, which begin
+    at ``bounds``. There are the best trees and their scores, and no probabilities.
+    """
+
+    def __init__(self, local, offsets, kind, siblings, bounds):
+        super().__init__(local, np.zeros(0), offsets, kind=kind)
+        self.siblings, self.bounds = siblings, bounds
+
+    def _new(self, local, tied, begin, end):
+        first = self.bounds[begin]
+        return SiblingScores(
+            local,
+            self.offsets[begin : end + 1] - self.offsets[begin],
+            self.kind,
+            self.siblings[first : self.bounds[end]],
+            self.bounds[begin : end + 1] - first,
+        )
+
+    def inference(self, begin, end):
+        """Return the compiled inference on some of the sentences."""
+        return sibling_inference(
+            self.kind, self.offsets, self.siblings, self.bounds, begin, end
+        )

@@ -1,0 +1,34 @@
+"""The columns of the features of siblings: see _sibling_rows.pyx."""
+
+from ._arc_rows cimport ArcRows, Lookup, Part
+
+
+# Its parts are of the head, then of the word, then of the sibling.
+cdef struct SiblingTemplate:
+    int first           # part
+    int at_sibling
+    int last
+    bint has_head
+
+
+cdef class SiblingRows:
+    cdef ArcRows arcs
+    cdef readonly Py_ssize_t most_columns       # of a sibling
+    cdef SiblingTemplate[::1] templates
+    cdef Part[::1] parts
+    cdef double[::1] pairs          # (n, n) [m, s] of the templates without the head
+
+    cdef void set_scores(self, const float* w, double* out) noexcept nogil
+    cdef void set_pairs(self, const float* w) noexcept nogil
+    cdef void add_siblings(
+        self, Py_ssize_t t, Py_ssize_t h, const float* w, double* out) noexcept nogil
+    cdef Lookup looked_up(
+        self, unsigned long long state, Py_ssize_t m, Py_ssize_t s,
+        const float* w) noexcept nogil
+    cdef void add_pairs(self, Py_ssize_t h, double* out) noexcept nogil
+    cdef unsigned long long of_word(
+        self, Py_ssize_t t, Py_ssize_t h, Py_ssize_t m) noexcept nogil
+    cdef unsigned long long with_sibling(
+        self, unsigned long long state, Py_ssize_t t, Py_ssize_t s) noexcept nogil
+    cdef Py_ssize_t row(
+        self, Py_ssize_t h, Py_ssize_t m, Py_ssize_t s, int* out) noexcept nogil

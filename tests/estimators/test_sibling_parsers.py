@@ -1,0 +1,145 @@
+"""OnlineDependencyCRF with templates of siblings against a twin in NumPy."""
+
+import numpy as np
+import pytest
+import tree_twin
+from arc_twin import columns_of_sibling
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skcrf_sdca import OnlineDependencyCRF
+from skcrf_sdca.text import ArcFeatures
+from skcrf_sdca.text._arc_features import TokenArcs
+
+ARCS = ["h.word m.word", "m.tag", "h.tag between.tag m.tag"]
+# Parts in any order; the numbers of columns are those of the arcs' order: word, tag.
+SIBLINGS = ["s.word m.word", "h.tag s.tag m.tag", "m-1.tag s+1.word"]
+PARTS = [
+    [("m", 0, 0), ("s", 0, 0)],
+    [("h", 0, 1), ("m", 0, 1), ("s", 0, 1)],
+    [("m", -1, 1), ("s", 1, 0)],
+]
+COLUMNS = ("word", "tag")
+N_FEATURES = 401
+# A template of siblings may stand anywhere.
+FEATURES = ArcFeatures(
+    [*ARCS[:1], *SIBLINGS, *ARCS[1:]], columns=COLUMNS, n_features=N_FEATURES
+)
+OF_ARCS = ArcFeatures(ARCS, columns=COLUMNS, n_features=N_FEATURES)
+LENGTHS = [3, 4, 1, 5, 2, 0, 4]
+
+
+def made(seed=0, **kind):
+    """Return sentences, and a projective tree of each."""
+    rng = np.random.default_rng(seed)
+    X = [
+        [(str(rng.choice(list("abc"))), str(rng.choice(list("NV")))) for _ in range(n)]
+        for n in LENGTHS
+    ]
+    y = []
+    for n in LENGTHS:
+        found = tree_twin.trees(n, projective=True, **kind) if n else [np.zeros(0, int)]
+        y.append(found[rng.integers(len(found))].tolist())
+    return X, y
+
+
+def new_parser(**options):
+    options = {"features": FEATURES, "projective": True, "random_state": 0, **options}
+    return OnlineDependencyCRF(**options)
+
+
+def rows_of(words):
+    """Return the features of all arcs, and a function of those of a tree."""
+    (arcs,) = (own.toarray() for own in OF_ARCS.transform([words]))
+    codes, n = TokenArcs(OF_ARCS, [words]).codes, len(words)
+
+    def of_tree(heads):
+        found = arcs[np.array(heads) * n + np.arange(n)].sum(axis=0)
+        for m, (h, s) in enumerate(
+            zip(heads, tree_twin.siblings(heads), strict=True), start=1
+        ):
+            if h > 0:
+                nodes = {"h": h, "m": m, "s": s}
+                numbered = enumerate(PARTS, start=len(ARCS) + 1)
+                own = columns_of_sibling(codes, list(numbered), nodes, N_FEATURES)
+                np.add.at(found, own, 1.0)
+        return found
+
+    return of_tree
+
+
+def scored(words, w, **kind):
+    """Return the features of all trees, and their scores."""
+    of_tree = rows_of(words)
+    trees = tree_twin.trees(len(words), projective=True, **kind).tolist()
+    rows = np.array([of_tree(heads) for heads in trees])
+    return trees, rows, rows @ w
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("loss", ["hinge", "perceptron"])
+def test_steps_are_those_of_the_twin(loss, single_root):
+    X, y = made(1, single_root=single_root)
+    # Weights that leave no ties between trees.
+    start = np.random.default_rng(5).normal(size=N_FEATURES)
+    crf = new_parser(C=0.05, loss=loss, average=False, single_root=single_root)
+    for words, heads in zip(X, y, strict=True):
+        if not words:
+            continue
+        crf.fit([words], [heads])
+        crf.coef_ = start[np.newaxis].copy()
+        trees, rows, values = scored(words, start, single_root=single_root)
+        assert crf.predict([words]).tolist() == [trees[values.argmax()]]
+        cost = (np.array(trees) != heads).sum(axis=1) if loss == "hinge" else 0.0
+        best, right = (values + cost).argmax(), trees.index(heads)
+        value = (values + cost)[best] - values[right]
+        g = rows[best] - rows[right]
+        step = min(0.05, value / (g @ g)) if g.any() and loss == "hinge" else 0.05
+        crf.partial_fit([words], [heads])
+        assert_allclose(crf.coef_[0], start - step * g, atol=2e-6)
+        assert crf.loss_ == pytest.approx(value, abs=1e-5)
+
+
+def test_best_trees_are_those_of_enumeration():
+    X, _ = made(2)
+    w = np.random.default_rng(7).normal(size=N_FEATURES)
+    crf = new_parser().fit(*made(2))
+    crf.coef_ = w[np.newaxis]
+    found = crf.predict_n_best(X, 3)
+    for words, own in zip(X, found, strict=True):
+        if not words:
+            continue
+        trees, _, values = scored(words, w)
+        order = np.argsort(-values)[:3]
+        assert [tree for tree, _ in own] == [trees[k] for k in order]
+        assert_allclose([value for _, value in own], values[order], atol=1e-5)
+    for words, heads in zip(X, crf.predict(X), strict=True):
+        known = [*heads[:-1], None]
+        if words:
+            assert crf.predict([words], known=[known]).tolist() == [heads]
+
+
+def test_chunks_are_an_epoch_and_threads_change_nothing():
+    X, y = made()
+    whole = new_parser(max_iter=1, shuffle=False).fit(X, y)
+    crf = new_parser()
+    for i in range(0, len(X), 3):
+        crf.partial_fit(X[i : i + 3], y[i : i + 3])
+    assert_array_equal(crf.coef_, whole.coef_)
+    one = crf.predict(X * 300).tolist()
+    assert crf.set_params(n_jobs=2).predict(X * 300).tolist() == one
+
+
+@pytest.mark.parametrize("options", [{"projective": False}, {"loss": "log_loss"}])
+def test_what_has_no_siblings_is_refused(options):
+    X, y = made()
+    crf = new_parser().fit(X, y)
+    before = crf.coef_.copy()
+    crf.set_params(**options)
+    for call in (
+        lambda: crf.fit(X, y),
+        lambda: crf.partial_fit(X, y),
+        lambda: crf.predict(X),
+    ):
+        with pytest.raises(ValueError, match="with s, of siblings, need projective"):
+            call()
+    assert_array_equal(crf.coef_, before)
