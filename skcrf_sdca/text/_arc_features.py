@@ -37,6 +37,35 @@ _FORM = (
 # The nodes of templates of siblings, in the order of their parts.
 _NODES = "hms"
 _BYTES = 12
+# Templates of a word w and a tag t, by what they are of.
+_ARCS = [
+    *(part.format(at) for at in "hm" for part in ("{0}.w {0}.t", "{0}.w", "{0}.t")),
+    "h.w h.t m.w m.t",
+    "h.t m.w m.t",
+    "h.w m.w m.t",
+    "h.w h.t m.t",
+    "h.w h.t m.w",
+    "h.w m.w",
+    "h.t m.t",
+    "h.t between.t m.t",
+    "h.t h+1.t m-1.t m.t",
+    "h-1.t h.t m-1.t m.t",
+    "h.t h+1.t m.t m+1.t",
+    "h-1.t h.t m.t m+1.t",
+    "h.t h+1.t m.t",
+    "h-1.t h.t m.t",
+    "h.t m-1.t m.t",
+    "h.t m.t m+1.t",
+]
+_AROUND = [
+    "{0}-1.t {0}.t {0}+1.t",
+    "{0}-1.w {0}.t",
+    "{0}.t {0}+1.w",
+    "{0}-1.t {0}.w",
+    "{0}.w {0}+1.t",
+]
+_CONTEXT = [part.format(at) for at in "hm" for part in _AROUND]
+_SIBLINGS = ["m.w s.w", "m.t s.w", "m.w s.t", "m.t s.t", "h.t m.t s.t"]
 
 
 def arc_templates(
@@ -83,37 +112,7 @@ def arc_templates(
     >>> arc_templates(siblings=True)[-1]
     'h.upos m.upos s.upos'
     """
-    single = ["{0}.w {0}.t", "{0}.w", "{0}.t"]
-    templates = [part.format(at) for at in "hm" for part in single]
-    templates += [
-        "h.w h.t m.w m.t",
-        "h.t m.w m.t",
-        "h.w m.w m.t",
-        "h.w h.t m.t",
-        "h.w h.t m.w",
-        "h.w m.w",
-        "h.t m.t",
-        "h.t between.t m.t",
-        "h.t h+1.t m-1.t m.t",
-        "h-1.t h.t m-1.t m.t",
-        "h.t h+1.t m.t m+1.t",
-        "h-1.t h.t m.t m+1.t",
-        "h.t h+1.t m.t",
-        "h-1.t h.t m.t",
-        "h.t m-1.t m.t",
-        "h.t m.t m+1.t",
-    ]
-    if context:
-        around = [
-            "{0}-1.t {0}.t {0}+1.t",
-            "{0}-1.w {0}.t",
-            "{0}.t {0}+1.w",
-            "{0}-1.t {0}.w",
-            "{0}.w {0}+1.t",
-        ]
-        templates += [part.format(at) for at in "hm" for part in around]
-    if siblings:
-        templates += ["m.w s.w", "m.t s.w", "m.w s.t", "m.t s.t", "h.t m.t s.t"]
+    templates = [*_ARCS, *_CONTEXT * context, *_SIBLINGS * siblings]
     names = {"w": word, "t": tag}
     return [
         re.sub(r"\.([wt])\b", lambda part: f".{names[part[1]]}", template)
