@@ -37,6 +37,7 @@ class SDCABound(FromNaturalParameters):
         check_memory(self, "the dual variables of SDCA with a bound of the entropy")
         self.line_search_tol = line_search_tol
         self.steps = np.full(problem.n_sequences, FIRST_STEP)
+        self.of_targets = np.full(problem.n_sequences, -1.0)
         self.marginals = problem.structure.zero_potentials(np.float64)
         self._make_visitors(sampling, sampling_mix)
         if state is None:
@@ -58,6 +59,7 @@ class SDCABound(FromNaturalParameters):
             *self.arguments_of_visitor(self.problem.kernel(weights, features), sampler),
             expected=self.marginals,
             entropy=self.entropy,
+            of_targets=self.of_targets,
             steps=self.steps,
             line_search_tol=self.line_search_tol,
             prunes=self.problem.structure.prunes_visits,

@@ -1,5 +1,7 @@
 """SDCA with a bound of the entropy: distributions over paths, by enumeration."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,6 +11,8 @@ from test_solvers import N_LABELS, draw_problem
 import reference
 from samples import make_solver
 from skcrf_sdca import SDCACRF
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.objective.targets import SoftLabels
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.sdca_bound import SDCABound
@@ -18,16 +22,35 @@ def entropy_of(p):
     return -xlogy(p, p).sum(axis=-1)
 
 
+def split(p, label, part):
+    """Return probabilities with those of one label in two parts."""
+    rest = p.copy()
+    rest[label] -= part
+    return np.append(rest, part)
+
+
 class Visits:
     """Visits of a solver beside the distributions over paths that they mix."""
 
-    def __init__(self, problem, **options):
+    def __init__(self, problem):
         self.problem = problem
-        self.solver = make_solver(SDCABound, problem, sampling="uniform", **options)
+        self.solver = self.new_solver()
+        self.targets = np.split(problem.targets.labels, problem.offsets[1:-1])
         self.alphas = [
             np.all(reference.all_paths(len(path), N_LABELS) == path, axis=1) * 1.0
-            for path in np.split(problem.targets.labels, problem.offsets[1:-1])
+            for path in self.targets
         ]
+        self.places = [np.argmax(alpha) for alpha in self.alphas]
+        self.is_known = np.full(len(self.targets), True)
+
+    def new_solver(self, **options):
+        options |= {"sampling": "uniform", "line_search_tol": 1e-9}
+        return make_solver(SDCABound, self.problem, **options)
+
+    def restart(self):
+        """Make a warm start, whose targets may have been others before."""
+        self.solver = self.new_solver(state=self.solver.state())
+        self.is_known[:] = False
 
     def expectations(self, i, p):
         """Return the node marginals, and the sum of the edge marginals."""
@@ -41,12 +64,16 @@ class Visits:
         marginals = self.solver.marginals
         return marginals.local[first:last], marginals.tied[i]
 
-    def dual_of(self, i, step, now, target, gap):
-        """Return f(step) - f(0), see _sdca_bound.pyx."""
+    def dual_of(self, i, step, now, target, gap, p):
+        """Return f(step) - f(0), see _sdca_bound.pyx; p is the model's."""
         problem = self.problem
         change = [new - old for new, old in zip(target, now, strict=True)]
         position = np.abs(change[0]).sum(axis=1).argmax()
         mu, nu = now[0][position], target[0][position]
+        if self.is_known[i]:
+            label, place = self.targets[i][position], self.places[i]
+            mu = split(mu, label, self.alphas[i][place])
+            nu = split(nu, label, p[place])
         shown = entropy_of((1 - step) * mu + step * nu)
         shown -= (1 - step) * entropy_of(mu) + step * entropy_of(nu)
         direction = problem.new_parameters()
@@ -72,13 +99,16 @@ class Visits:
         gap = reference.log_partition(scores.local, scores.tied) - inner - bound
         solver.kernel.epoch_in_order(np.array([i], dtype=np.intp))
         step = solver.steps[i]
-        gain = self.dual_of(i, step, now, target, gap)
+        gain = self.dual_of(i, step, now, target, gap, p)
         grid = np.linspace(0.0, 1.0, 21)
-        on_grid = [self.dual_of(i, s, now, target, gap) for s in grid]
+        on_grid = [self.dual_of(i, s, now, target, gap, p) for s in grid]
         assert gain >= max(on_grid) - 1e-7
         own = problem.weight[i] * gain
         assert_allclose(solver._dual_now() - dual, own, rtol=0, atol=1e-12)
         self.alphas[i] = (1.0 - step) * self.alphas[i] + step * p
+        self.is_known[i] |= step == 1.0
+        probability = self.alphas[i][self.places[i]] if self.is_known[i] else -1.0
+        assert_allclose(solver.of_targets[i], probability, rtol=0, atol=1e-12)
         exact = entropy_of(self.alphas[i])
         assert solver.entropy[i] <= exact + 1e-12
         assert solver.entropy[i] >= (1.0 - step) * bound + step * entropy_of(p) - 1e-12
@@ -88,7 +118,7 @@ class Visits:
 @pytest.mark.parametrize("length", [1, (1, 5)])
 def test_visits_mix_distributions_over_paths(length):
     problem = draw_problem(seed=2, n_sequences=6, length=length)
-    visits = Visits(problem, line_search_tol=1e-9)
+    visits = Visits(problem)
     rng = np.random.default_rng(0)
     slacks = {}
     for i in rng.integers(0, 6, size=60):
@@ -108,9 +138,43 @@ def test_visits_mix_distributions_over_paths(length):
     )
 
 
+def test_a_first_visit_is_bounded_exactly():
+    """What is at the targets mixes with p: whether the target is drawn shows all."""
+    visits = Visits(draw_problem(seed=2, n_sequences=6, length=5))
+    steps, slacks = zip(*map(visits.visit, range(6)), strict=True)
+    assert min(steps) < 1.0
+    assert_allclose(slacks, 0.0, rtol=0, atol=1e-12)
+
+
+def test_probabilities_of_targets_that_are_not_known_show_nothing():
+    """They are known again after a step of 1."""
+    visits = Visits(draw_problem(seed=2, n_sequences=6, alpha=0.5))
+    for i in range(6):
+        visits.visit(i)
+    visits.restart()
+    assert_allclose(visits.solver.of_targets, -1.0)
+    for i in np.repeat(np.arange(6), 3):
+        visits.visit(i)
+    assert set(visits.is_known) == {False, True}
+
+
+def test_soft_targets_have_no_probability():
+    structure = draw_problem(seed=2, n_sequences=6).structure
+    model = structure.new_parameters()
+    model.w[:] = np.random.default_rng(0).normal(size=model.w.size)
+    soft = SoftLabels(structure, partial(structure.scores, model))
+    problem = Problem(structure, soft, 0.1)
+    solver = make_solver(SDCABound, problem)
+    FitMonitor(solver, max_iter=200, tol=1e-6).run()
+    assert_allclose(solver.of_targets[solver.steps < 1.0], -1.0)
+    found = solver.certify()
+    assert found.gap <= 1e-6 * found.primal
+
+
 def test_the_bound_may_rise_up_to_the_end():
     """With a large alpha the first step is 1, and the entropy is exact then."""
     visits = Visits(draw_problem(seed=2, n_sequences=6, alpha=100.0))
+    visits.restart()
     steps, slacks = zip(*map(visits.visit, range(6)), strict=True)
     assert 1.0 in steps
     assert_allclose(slacks, 0.0, rtol=0, atol=1e-3)

@@ -9,7 +9,9 @@ lower bound E of H(alpha_i). The entropy of a mixture is at least
 
 with nu the expectations of p, H(p) = log Z - <nu, scores>, and h the entropy of the
 label of any one position t: what one label shows of the mixture cannot be more than
-what all of them show. So
+what all of them show. The probability of the target is known too, alpha_i(y_i), so that
+h is of one outcome more: the label of the target at t is told from the whole target.
+Near the targets, where every fit begins, that shows much more of the mixture. So
 
     f(s) = (1 - s) E + s H(p) + J(s) + s <nu - mu, scores> - R(s),
 
@@ -30,7 +32,7 @@ small that is. The expectations of beta are 0 at these arcs, so that their featu
 not needed where the ones of alpha are 0 too. The inference is called twice.
 """
 
-from libc.math cimport INFINITY, fabs, frexp, ldexp
+from libc.math cimport INFINITY, exp, fabs, frexp, ldexp
 from libc.string cimport memcpy, memset
 
 from ..features._weights cimport addressable
@@ -59,6 +61,9 @@ cdef class SDCABoundKernel(DualVisitor):
         mu: changed in place.
     entropy : ndarray of shape (n,)
         E: changed in place.
+    of_targets : ndarray of shape (n,)
+        alpha_i(y_i), the probabilities of the targets, -1 where these are not known:
+        changed in place.
     steps : ndarray of shape (n,)
         The step of the last visit, from which the next line search starts: changed in
         place.
@@ -72,21 +77,26 @@ cdef class SDCABoundKernel(DualVisitor):
     cdef double[::1] local
     cdef double[:, ::1] tied
     cdef double[::1] entropy
+    cdef double[::1] of_targets
     cdef double[::1] steps
-    cdef double[::1] moved                      # (K,) buffer
+    # (K + 1,) buffers, of one position: what moves, where to, and what it becomes.
+    cdef double[::1] now
+    cdef double[::1] aim
+    cdef double[::1] moved
     cdef bint prunes
     cdef Values pruned                          # buffer of potentials
 
     def __init__(
-        self, item, offsets, scale, gaps, sampler, *, expected, entropy, steps,
-        double line_search_tol, bint prunes,
+        self, item, offsets, scale, gaps, sampler, *, expected, entropy,
+        of_targets, steps, double line_search_tol, bint prunes,
     ):
         super().__init__(item, offsets, scale, gaps, sampler)
         self.local = expected.local.reshape(-1)
         self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
         self.entropy, self.steps = entropy, steps
+        self.of_targets = of_targets
         self.line_search_tol = line_search_tol
-        self.moved = np.empty(self.n_labels)
+        self.now, self.aim, self.moved = np.empty((3, self.n_labels + 1))
         self.prunes = prunes
         self.pruned = self.item.new_values()
 
@@ -99,6 +109,7 @@ cdef class SDCABoundKernel(DualVisitor):
                 if not self.is_empty(i):
                     self.item.set_item(i)
                     self.item.copy_target(self.kept(i))
+                    self.of_targets[i] = 1.0 if self.knows_targets() else -1.0
         self.item.check()
 
     def marginalise(self, theta):
@@ -125,6 +136,7 @@ cdef class SDCABoundKernel(DualVisitor):
                 widen(&local[first], self.item.n_local, natural.local)
                 widen(&tied[i, 0], self.item.n_tied, natural.tied)
                 self.entropy[i] = self.expect_at(natural, self.kept(i))
+                self.of_targets[i] = self.of_target(natural, self.entropy[i])
                 self.entropy[i] -= self.item.inner(self.kept(i), natural)
         self.item.check()
 
@@ -132,9 +144,25 @@ cdef class SDCABoundKernel(DualVisitor):
         """Return the expectations of item i as they are stored."""
         return Values(&self.local[self.item.first_local(i)], &self.tied[i, 0])
 
+    cdef bint knows_targets(self) noexcept nogil:
+        """Return whether the targets are labels, of which the probability is kept.
+
+        Where visits leave out arcs, it is not: then no step is 1, after which the arcs
+        that were left out are 0, and need no features.
+        """
+        return self.item.labels is not None and not self.prunes
+
+    cdef double of_target(
+        self, Values potentials, double log_partition
+    ) noexcept nogil:
+        """Return the probability of the target under potentials, -1 if not known."""
+        if not self.knows_targets():
+            return -1.0
+        return min(exp(self.item.target_score(potentials) - log_partition), 1.0)
+
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit item i; return False if a number is not finite."""
-        cdef double gap, step, log_partition
+        cdef double gap, step, log_partition, of_target
         cdef Segment segment
         if self.is_empty(i):
             self.record_gap(i, 0.0)
@@ -147,17 +175,22 @@ cdef class SDCABoundKernel(DualVisitor):
         self.record_gap(i, max(gap, 0.0))
         if self.prunes:
             gap += self.prune(min(SHARE * gap, MOST)) - log_partition
+        of_target = self.of_target(self.item.potentials, log_partition)
         self.item.set_change(self.item.expected, self.kept(i))
         if self.sampler.by_residual:
             self.record_value(i, self.item.residual())
         self.item.sum_features()
         self.sums.measure(self.scale[i])
-        self.set_segment(i, max(gap, 0.0), &segment)
+        self.set_segment(i, max(gap, 0.0), of_target, &segment)
         step = self.step_size(i, &segment)
         if step != step:
             return False
         self.steps[i] = step
         self.move(i, step, gap, &segment)
+        if step == 1.0:
+            self.of_targets[i] = of_target
+        elif self.of_targets[i] >= 0.0:
+            self.of_targets[i] += step * (of_target - self.of_targets[i])
         self.sums.add_to_weights(-self.scale[i] * step)
         return True
 
@@ -184,12 +217,24 @@ cdef class SDCABoundKernel(DualVisitor):
     # linear term is f(1) - f(0) + R(1) - h(nu_t) + h(mu_t), of which the first part is
     # the gap.
     cdef void set_segment(
-        self, Py_ssize_t i, double gap, Segment* segment
+        self, Py_ssize_t i, double gap, double of_target, Segment* segment
     ) noexcept nogil:
         """Describe the segment of the label at the position that differs most."""
-        cdef Py_ssize_t n = self.n_labels, first = self.most_changed() * n
-        segment.cliques.p = doubles(self.kept(i).local + first)
-        segment.cliques.target = doubles(self.item.expected.local + first)
+        cdef Py_ssize_t n = self.n_labels + 1, t = self.most_changed()
+        cdef Py_ssize_t first = t * self.n_labels, label = 0
+        cdef bint is_known = self.of_targets[i] >= 0.0
+        if is_known:
+            label = self.item.labels[self.item.first + t]
+        split(
+            self.kept(i).local + first, self.n_labels, label,
+            self.of_targets[i] if is_known else 0.0, &self.now[0],
+        )
+        split(
+            self.item.expected.local + first, self.n_labels, label,
+            of_target if is_known else 0.0, &self.aim[0],
+        )
+        segment.cliques.p = doubles(&self.now[0])
+        segment.cliques.target = doubles(&self.aim[0])
         segment.cliques.ratio, segment.cliques.n = NULL, n
         segment.cliques.moved = doubles(&self.moved[0])
         segment.separators.n = 0
@@ -229,15 +274,26 @@ cdef class SDCABoundKernel(DualVisitor):
     ) noexcept nogil:
         """Store the mixture, and the bound of its entropy."""
         cdef Values mu = self.kept(i), new = self.item.expected
-        cdef double gained, of_target
-        cdef Stored p = segment.cliques.p, target = segment.cliques.target
-        of_target = gap - self.item.change_inner(self.item.potentials)
-        gained = (1.0 - step) * vxlogx(p, self.n_labels)
-        gained += step * vxlogx(target, self.n_labels)
+        cdef double gained, rise
+        cdef Py_ssize_t n = segment.cliques.n
+        cdef Stored p = segment.cliques.p
+        rise = gap - self.item.change_inner(self.item.potentials)
+        gained = (1.0 - step) * vxlogx(p, n)
+        gained += step * vxlogx(segment.cliques.target, n)
         mix(mu.local, new.local, step, self.item.n_local)
         mix(mu.tied, new.tied, step, self.item.n_tied)
-        gained -= vxlogx(p, self.n_labels)
-        self.entropy[i] += step * of_target + max(gained, 0.0)
+        mix(&self.now[0], &self.aim[0], step, n)
+        gained -= vxlogx(p, n)
+        self.entropy[i] += step * rise + max(gained, 0.0)
+
+
+cdef void split(
+    const double* x, Py_ssize_t n, Py_ssize_t label, double part, double* out
+) noexcept nogil:
+    """Copy probabilities of labels, and tell a part of one label from its rest."""
+    memcpy(out, x, n * sizeof(double))
+    out[n] = min(part, x[label])
+    out[label] -= out[n]
 
 
 cdef double limit_of(
