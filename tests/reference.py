@@ -54,10 +54,13 @@ def marginals_of(probabilities, length, n_labels):
     """Node (T, K) and edge (T-1, K, K) marginals of any distribution over paths."""
     node = np.zeros((length, n_labels))
     edge = np.zeros((length - 1, n_labels, n_labels))
-    paths = all_paths(length, n_labels)
-    for probability, path in zip(probabilities, paths, strict=True):
-        node[np.arange(length), path] += probability
-        edge[np.arange(length - 1), path[:-1], path[1:]] += probability
+    probabilities, paths = np.asarray(probabilities), all_paths(length, n_labels)
+    for t in range(length):
+        for k in range(n_labels):
+            node[t, k] = probabilities[paths[:, t] == k].sum()
+    for t, j, k in np.ndindex(edge.shape):
+        here = (paths[:, t] == j) & (paths[:, t + 1] == k)
+        edge[t, j, k] = probabilities[here].sum()
     return node, edge
 
 
@@ -267,28 +270,39 @@ def dual(mu, X, y, alpha, n_labels, sample_weight=None, boundaries=True):
     return c @ entropies - alpha / 2 * weights @ weights
 
 
-def mean_loss(X, y, n_labels, allowed=None, tau=1.0, cost=0.0):
+def mean_loss(X, y, n_labels, allowed=None, tau=1.0, cost=0.0, sample_weight=None):
     """Return the mean loss and its gradient as a function of w, by enumeration."""
     cost = np.broadcast_to(cost, (n_labels, n_labels))
     cases = []
-    for x, path in zip(X, y, strict=True):
+    for c, x, path in zip(loss_weights(len(X), sample_weight), X, y, strict=True):
         paths = all_paths(len(x), n_labels)
         keep = np.ones(len(paths), dtype=bool)
         if allowed is not None:
             keep = allowed[paths[:, :-1], paths[:, 1:]].all(axis=1)
         of_paths = all_features(x, n_labels)[keep]
         costs = cost[np.array(path), paths[keep]].sum(axis=1)
-        cases.append((of_paths, costs, features(x, path, n_labels)))
+        cases.append((c, of_paths, costs, features(x, path, n_labels)))
 
     def value_and_gradient(w):
         value, gradient = 0.0, np.zeros_like(w)
-        for of_paths, costs, of_labels in cases:
+        for c, of_paths, costs, of_labels in cases:
             scores = (of_paths @ w + costs) / tau
-            value += tau * logsumexp(scores) - of_labels @ w
-            gradient += softmax(scores) @ of_paths - of_labels
-        return value / len(cases), gradient / len(cases)
+            value += c * (tau * logsumexp(scores) - of_labels @ w)
+            gradient += c * (softmax(scores) @ of_paths - of_labels)
+        return value, gradient
 
     return value_and_gradient
+
+
+def smooth_optimum(loss, start, alpha, gtol=1e-7):
+    """Return the minimum of alpha/2 ||w||^2 + loss(w), by BFGS."""
+
+    def primal(w):
+        value, gradient = loss(w)
+        return value + alpha / 2 * w @ w, gradient + alpha * w
+
+    options = {"gtol": gtol, "maxiter": 3000}
+    return minimize(primal, start, jac=True, method="BFGS", options=options)
 
 
 def optimum(loss, n_weights, alpha, l1_ratio):

@@ -1,5 +1,6 @@
 """Losses, estimators, problems and forms of input that several test modules use."""
 
+import os
 import tracemalloc
 
 import numpy as np
@@ -86,3 +87,8 @@ def peak_of(function):
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def other_hash_seed():
+    """Return a seed with which strings have other hashes than in this process."""
+    return "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"

@@ -10,6 +10,7 @@ from scipy import sparse, stats
 from scipy.special import logsumexp
 from sklearn.datasets import load_digits
 
+import reference
 from skcrf_sdca.datasets import (
     _conll,
     _download,
@@ -31,13 +32,7 @@ def path_probabilities(x, model):
     scores[0] += model.start
     scores[-1] += model.end
     paths = list(itertools.product(range(n_labels), repeat=length))
-    totals = np.array(
-        [
-            sum(scores[t, k] for t, k in enumerate(path))
-            + sum(model.transition[j, k] for j, k in itertools.pairwise(path))
-            for path in paths
-        ]
-    )
+    totals = reference.path_scores(scores, model.transition)
     return paths, np.exp(totals - logsumexp(totals))
 
 

@@ -495,7 +495,6 @@ for name in ("SDCACRF", "OEGCRF", "SAGNUSCRF", "LBFGSCRF"):
 print(digest.hexdigest())
 """
 SETTINGS = [
-    {},
     {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "1"},
     {"OPENBLAS_NUM_THREADS": "8", "OMP_NUM_THREADS": "2", "PYTHONHASHSEED": "3"},
 ]

@@ -12,7 +12,6 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
@@ -59,18 +58,10 @@ def dual_crf(request):
 
 def least_primal(X, y, alpha, n_labels, start=None):
     """Return min P by enumeration."""
-    arguments = X, y, alpha, n_labels
     if start is None:
         start = np.zeros(len(reference.features(X[0], y[0], n_labels)))
-    found = minimize(
-        reference.primal,
-        start,
-        args=arguments,
-        jac=reference.gradient,
-        method="BFGS",
-        options={"gtol": 1e-11, "maxiter": 3000},
-    )
-    return found.fun
+    loss = reference.mean_loss(X, y, n_labels)
+    return reference.smooth_optimum(loss, start, alpha, gtol=1e-11).fun
 
 
 def fit_quietly(crf, X, y):

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from pairs import pairwise_table
 from samples import seeded
 from skcrf_sdca import (
     SAGNUSCRF,
@@ -99,7 +100,8 @@ def test_fits_of_other_structures(solver, size):
     spans = [["B-a", "I-a", "O"]] * 4
     structures = (SegmentCRF, nodes, spans), (GraphCRF, graph, y), (TreeCRF, tree, y)
     options = {}, {"temperature": 1e-3}, {"l1_ratio": 0.5}
-    for alpha, (estimator, x, labels), more in product(ALPHAS, structures, options):
+    for row in pairwise_table(ALPHAS, structures, options):
+        alpha, (estimator, x, labels), more = row
         crf = estimator(alpha, solver=solver, max_iter=3, random_state=0)
         offered = crf._parameter_constraints["solver"][0].options
         if solver in offered and more.keys() <= crf.get_params().keys():

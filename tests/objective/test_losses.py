@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
@@ -100,8 +99,21 @@ def optimum(request):
     def objective(w):
         return primal(w, *DATA, SAMPLE_WEIGHT, **loss)
 
+    X, y = DATA
+    of_labels = label_weights(y, SAMPLE_WEIGHT, loss.get("class_weight"))
+    name = loss.get("loss", "log_loss")
+    mean_loss = reference.mean_loss(
+        X,
+        y,
+        N_LABELS,
+        tau=loss.get("temperature", 1.0),
+        cost=cost_of(of_labels, **loss),
+        sample_weight=sequence_weights(y, SAMPLE_WEIGHT, of_labels, name),
+    )
     start = np.zeros(N_LABELS * (N_FEATURES + 3 + N_LABELS))
-    return loss, objective, minimize(objective, start, options={"gtol": 1e-7})
+    best = reference.smooth_optimum(mean_loss, start, ALPHA)
+    assert_allclose(best.fun, objective(best.x), rtol=1e-12)
+    return loss, objective, best
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

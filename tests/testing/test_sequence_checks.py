@@ -28,7 +28,7 @@ from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.testing import CHECKS, sequence_checks
 from skcrf_sdca.text import TokenFeatures
 
-ARRAYS, LABELS = make_chains(n_sequences=8, random_state=0)
+ARRAYS, LABELS = make_chains(n_sequences=8, length=(2, 5), random_state=0)
 ARRAYS = list(ARRAYS)
 DICTS = [[{f"w{label}": 1.0, "b": 0.5} for label in labels] for labels in LABELS]
 WORDS = [[f"w{label}" for label in labels] for labels in LABELS]
