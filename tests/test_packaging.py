@@ -1,5 +1,6 @@
 """Files that must agree with pyproject.toml, and what setup.py compiles anew."""
 
+import json
 import os
 import re
 import runpy
@@ -165,9 +166,33 @@ SOURCES = {
 }
 
 
+# Builds once, and then after each change; one process imports what setup.py needs.
+BUILDS = """
+import json, os, runpy, sys
+from pathlib import Path
+import Cython.Build, setuptools.command.build_ext
+
+def built(changed=None):
+    for path in Path().rglob("*"):
+        os.utime(path, (1e9, 1e9))
+    if changed is not None:
+        os.utime(Path("skcrf_sdca", "_kernels", changed))
+    child = os.fork()
+    if child == 0:
+        sys.argv = ["setup.py", "--quiet", "build_ext"]
+        runpy.run_path("setup.py", run_name="__main__")
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    libraries = Path("build").rglob("*.so")
+    return [p.name.partition(".")[0] for p in libraries if p.stat().st_mtime > 1e9]
+
+print(json.dumps([built(), *map(built, json.loads(sys.argv[1]))]))
+"""
+
+
 @pytest.fixture(scope="module")
-def small_project(tmp_path_factory):
-    """Folder of three modules with the setup.py of this project, built once."""
+def compiled_after(tmp_path_factory):
+    """What is compiled after each change of three modules with our setup.py."""
     folder = tmp_path_factory.mktemp("project")
     for name, text in SOURCES.items():
         path = folder / "skcrf_sdca" / "_kernels" / name
@@ -180,40 +205,33 @@ def small_project(tmp_path_factory):
     compiler = folder / "compiler"
     compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done; : >"$2"\n')
     compiler.chmod(0o755)
-    assert built(folder) == {"_cython", "_low", "_high", "_alone"}
-    return folder
-
-
-def built(folder, changed=None):
-    """Return which modules a build compiles after a change of one source."""
-    for path in folder.rglob("*"):
-        os.utime(path, (1e9, 1e9))
-    if changed is not None:
-        os.utime(folder / "skcrf_sdca" / "_kernels" / changed)
-    compiler = str(folder / "compiler")
-    subprocess.run(
-        [sys.executable, "-P", "setup.py", "--quiet", "build_ext"],
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", BUILDS, json.dumps(list(COMPILED))],
         cwd=folder,
-        env={**os.environ, "CC": compiler, "LDSHARED": compiler},
+        env={**os.environ, "CC": str(compiler), "LDSHARED": str(compiler)},
         check=True,
+        capture_output=True,
+        text=True,
     )
-    libraries = (folder / "build").rglob("*.so")
-    return {p.name.partition(".")[0] for p in libraries if p.stat().st_mtime > 1e9}
+    first, *after = map(set, json.loads(done.stdout.splitlines()[-1]))
+    assert first == {"_cython", "_low", "_high", "_alone"}
+    return dict(zip(COMPILED, after, strict=True))
+
+
+# Changed file -> what a build then compiles.
+COMPILED = {
+    None: set(),
+    "low/_low.pxd": {"_low", "_high"},
+    "low/lower.h": {"_low", "_high"},
+    "low/low.c": {"_low"},
+    "high/common.h": {"_low"},
+    "high/_high.pyx": {"_high"},
+}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the compiler is a shell script")
-@pytest.mark.parametrize(
-    ("changed", "compiled"),
-    [
-        (None, set()),
-        ("low/_low.pxd", {"_low", "_high"}),
-        ("low/lower.h", {"_low", "_high"}),
-        ("low/low.c", {"_low"}),
-        ("high/common.h", {"_low"}),
-        ("high/_high.pyx", {"_high"}),
-    ],
-)
+@pytest.mark.parametrize(("changed", "compiled"), COMPILED.items())
 def test_a_build_compiles_what_depends_on_what_changed(
-    small_project, changed, compiled
+    compiled_after, changed, compiled
 ):
-    assert built(small_project, changed) == compiled
+    assert compiled_after[changed] == compiled

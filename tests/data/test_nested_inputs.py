@@ -4,7 +4,7 @@ import pickle
 import re
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -31,7 +31,9 @@ def assert_refused(method, *arguments, place):
     assert caught.type in (ValueError, TypeError)
 
 
+# All estimators read X and y by the same code.
 @every_estimator
+@settings(max_examples=6)
 @given(training_sets(), st.data())
 def test_right_input_gives_right_answers(crf, training, data):
     X, y = training
@@ -53,6 +55,7 @@ def test_right_input_gives_right_answers(crf, training, data):
 
 
 @every_estimator
+@settings(max_examples=6)
 @given(damaged_sets())
 def test_what_is_no_feature_is_refused_by_its_place(crf, damaged):
     X, y, i, t = damaged
