@@ -108,6 +108,32 @@ def test_every_public_name_is_on_an_api_page():
     assert [name for name in PUBLIC if id(resolved(name)) not in documented] == []
 
 
+# What people type into the search box, which finds the pages that have all of the words.
+SEARCHES = [
+    "class imbalance",
+    "confidence entities",
+    "cross validation",
+    "dev set",
+    "development set",
+    "early stopping",
+    "gazetteer",
+    "learning rate",
+    "overfitting",
+    "tokenize",
+    "unknown words",
+    "word embeddings",
+]
+
+
+def test_searches_in_the_words_of_users_find_a_page():
+    pages = [page.read_text(encoding="utf-8").lower() for page in PAGES]
+    assert [
+        search
+        for search in SEARCHES
+        if not any(all(word in page for word in search.split()) for page in pages)
+    ] == []
+
+
 SKLEARN_1_9 = doctest.register_optionflag("SKLEARN_1_9")
 
 
