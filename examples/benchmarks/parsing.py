@@ -36,9 +36,12 @@ TEMPLATES = [
     "h.upos m.upos",
     "h.upos between.upos m.upos",
 ]
-# Of second order.
+# Of second order: a word and its sibling, and the coarse tags of both and of the head.
 SIBLINGS = [
-    *(t for t in arc_templates("word", "xpos", siblings=True) if "s." in t),
+    "m.word s.word",
+    "m.xpos s.word",
+    "m.word s.xpos",
+    "m.xpos s.xpos",
     "h.upos m.upos s.upos",
 ]
 

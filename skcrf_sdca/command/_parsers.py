@@ -91,7 +91,7 @@ def train(options, say):
     check_any(sentences, options.files)
     say(f"{len(sentences)} sentences, {sum(len(h) for h, _ in y)} words; {faults}")
     parser = OnlineDependencyCRF(
-        features=_features(columns),
+        features=_features(columns, options.projective),
         projective=options.projective,
         labelled=not options.heads_only,
         max_iter=MAX_ITER if options.max_iter is None else options.max_iter,
@@ -166,10 +166,13 @@ def _columns_of(sentences):
     return [c for c in COLUMNS if any(word[c] != EMPTY for word in words)]
 
 
-def _features(columns):
-    """Return the templates of the first two columns, and pairs of each further one."""
+def _features(columns, projective):
+    """Return the templates of the first two columns, and pairs of each further one.
+
+    Projective trees have templates of siblings too.
+    """
     tag = columns[min(1, len(columns) - 1)]
-    templates = arc_templates(columns[0], tag, context=True)
+    templates = arc_templates(columns[0], tag, context=True, siblings=projective)
     for name in columns[2:]:
         templates += [f"h.{name} m.{name}", f"h.{name} between.{name} m.{name}"]
     return ArcFeatures(templates, columns=tuple(columns), n_features=N_FEATURES)

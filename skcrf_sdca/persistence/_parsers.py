@@ -1,9 +1,11 @@
 """Converts an OnlineDependencyCRF to entries of the document, and back.
 
 It has the weights of arcs, its features, the classifier of relations, which is a
-CRF with entries of its own, and the state of a stream.
+CRF with entries of its own, and the state of a stream. The weights of relations, most of
+which are 0, are sparse in the file where that is smaller, and dense again after it.
 """
 
+import copy
 from types import NoneType
 
 import numpy as np
@@ -11,8 +13,11 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.archives import FLOAT
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.data.dependencies import UNSPECIFIED
+from skcrf_sdca.estimators.arc_relations import check_relations
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
+from skcrf_sdca.estimators.streams import stream_state
 from skcrf_sdca.model.fitted import check_form, set_fitted
 from skcrf_sdca.persistence._arc_features import (
     describe_arc_features,
@@ -51,6 +56,8 @@ PARSER = {
 }
 STREAM = {"n_visits": int, "power": float, "vectors": list}
 VECTORS = ("w", "total")
+# The room of a sparse weight, with its column, in that of dense ones.
+SPARSE_SIZE = 2
 # The members of the archive that the classifier of relations has begin so.
 RELATIONS = "relations_"
 
@@ -74,7 +81,7 @@ def describe_parser(parser):
         "stream": None,
     }
     if parser.labelled:
-        model["relations"], own = describe_crf(parser.relations_)
+        model["relations"], own = describe_crf(_compact(parser.relations_))
         arrays |= {f"{RELATIONS}{name}": array for name, array in own.items()}
     if (state := vars(parser).get("_warm_state")) is not None:
         vectors = [name for name in VECTORS if state[name] is not None]
@@ -117,7 +124,25 @@ def _relations_from(model, array):
     def own_array(name, dtype, shape):
         return array(f"{RELATIONS}{name}", dtype, shape)
 
-    return rebuild_crf(model, own_array)
+    classifier = rebuild_crf(model, own_array)
+    check_relations(classifier)
+    check_fits(
+        8.0 * np.prod(classifier.coef_.shape),
+        "the weights of relations",
+        "this file has too many relations",
+    )
+    return classifier.densify()
+
+
+def _compact(classifier):
+    """Return the classifier, with sparse weights if these take less room."""
+    coef = classifier.coef_
+    # A stream goes on from dense weights.
+    if sp.issparse(coef) or stream_state(classifier) is not None:
+        return classifier
+    if SPARSE_SIZE * np.count_nonzero(coef) < coef.size:
+        return copy.copy(classifier).sparsify()
+    return classifier
 
 
 def _stream_from(stream, array, n_features):

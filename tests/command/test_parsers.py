@@ -69,6 +69,7 @@ def test_eval_prints_what_the_metrics_say(files, capsys):
     train(files, "-q", "--projective", "--max-iter", "1", "--columns", "upos")
     parser = load_model(files[1])
     assert parser.projective
+    assert any("s.upos" in template for template in parser.features.templates)
     capsys.readouterr()
     assert main(["eval", "-m", files[1], files[0]]) == 0
     lines = capsys.readouterr().out.splitlines()

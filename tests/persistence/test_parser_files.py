@@ -116,6 +116,22 @@ def test_features_may_be_the_default_ones():
     assert other.predict(tokens).tolist() == Y
 
 
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_weights_of_relations_are_stored_in_the_smaller_way(tmp_path, is_sparse):
+    model, path = parser(labelled=True).fit(X, PAIRS), tmp_path / "parser.crf"
+    if not is_sparse:
+        model.relations_.coef_[:] = 0.5
+    before = model.relations_.coef_.copy()
+    save_model(model, path)
+    assert isinstance(model.relations_.coef_, np.ndarray)
+    with zipfile.ZipFile(path) as archive:
+        assert ("relations_coef_data.npy" in archive.namelist()) == is_sparse
+        assert ("relations_coef.npy" in archive.namelist()) != is_sparse
+    other = load_model(path)
+    assert isinstance(other.relations_.coef_, np.ndarray)
+    np.testing.assert_array_equal(other.relations_.coef_, before)
+
+
 def test_templates_of_siblings_are_kept():
     columns = FEATURES.columns
     templates = [f"h.{columns[0]} m.{columns[0]}", f"s.{columns[0]} m.{columns[0]}"]
