@@ -1,7 +1,7 @@
 """Converts an OnlineDependencyCRF to entries of the document, and back.
 
-It has the weights of arcs, its features, the classifier of relations, which is a
-CRF with entries of its own, and the state of a stream. The weights of relations, most of
+It has the weights of arcs, its features, the classifier of relations, which is a CRF
+with entries of its own, and the state of a stream. The weights of relations, most of
 which are 0, are sparse in the file where that is smaller, and dense again after it.
 """
 
