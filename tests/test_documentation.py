@@ -108,7 +108,7 @@ def test_every_public_name_is_on_an_api_page():
     assert [name for name in PUBLIC if id(resolved(name)) not in documented] == []
 
 
-# What people type into the search box, which finds the pages that have all of the words.
+# What people type into the search box, which finds pages that have all of the words.
 SEARCHES = [
     "class imbalance",
     "confidence entities",
