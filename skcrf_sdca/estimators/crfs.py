@@ -60,8 +60,9 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     float64.
 
     With ``label_pairs="observed"`` they take 8 * (n_positions * n_labels + n * n_pairs)
-    bytes, and the line search has a lower bound of the entropy in its place, see
-    :doc:`/many_labels`; `line_search`, `step`, `init_smoothing` and `dual_dtype` are
+    bytes, or half of it: ``dual_dtype="auto"`` is float32 where that is more than 128
+    MiB and `tol` is not below 1e-3. The line search has a lower bound of the entropy in
+    its place, see :doc:`/many_labels`; `line_search`, `step` and `init_smoothing` are
     ignored.
 
     Of the hinge they take 8 * (n_positions * n_labels + n * n_labels^2) bytes, and 4 *

@@ -210,7 +210,8 @@ class Problem(Objective):
         parameters.w[:] = 0.0
         for begin, end in ranges(self.offsets):
             first, last = self._positions(begin, end)
-            self._add_to_primal_point(parameters, begin, end, local[first:last].copy())
+            rows = local[first:last].astype(np.float64)
+            self._add_to_primal_point(parameters, begin, end, rows)
         self._add_tied_to_primal_point(parameters, tied_total)
         return parameters.w
 

@@ -5,9 +5,14 @@ from typing import ClassVar
 import numpy as np
 
 from skcrf_sdca._kernels.visits._sdca_bound import SDCABoundKernel
-from skcrf_sdca.solvers.base import check_memory, check_same_sequences
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.natural import FromNaturalParameters
 from skcrf_sdca.solvers.sdca import FIRST_STEP
+
+# Of this tolerance the rounding of expectations in single precision is a small part,
+# and what takes more bytes than so many in double precision is worth it.
+LEAST_TOL, SMALL = 1e-3, 2**27
 
 # The expectations in the state of a warm start.
 KEYS = ("expected_local", "expected_tied")
@@ -19,9 +24,14 @@ class SDCABound(FromNaturalParameters):
     It needs less of a structure than `SDCA`, and stores one number for each potential.
     ``entropy`` are lower bounds of entropies, see _sdca_bound.pyx: so D is one of the
     dual objective, and the certificate holds. The options are parameters of `SDCACRF`.
+
+    Large expectations are stored in single precision where the gap need not be small.
+    What a visit adds to the bound of an entropy belongs to the expectations that it
+    computes; they are stored with an error of 6e-8 of each, which changes D by as much
+    of the scores that are added up in it.
     """
 
-    bytes_of_potential: ClassVar[int] = 8
+    bytes_of_potential: ClassVar[int] = 4
 
     def __init__(
         self,
@@ -31,14 +41,25 @@ class SDCABound(FromNaturalParameters):
         sampling="gap",
         sampling_mix=0.8,
         line_search_tol=1e-3,
+        dual_dtype="auto",
+        tol=1e-3,
         state=None,
     ):
         super().__init__(problem, rng)
-        check_memory(self, "the dual variables of SDCA with a bound of the entropy")
+        if dual_dtype == "auto":
+            single = tol >= LEAST_TOL and 8 * problem.structure.n_potentials > SMALL
+            dual_dtype = "float32" if single else "float64"
+        n, n_labels = problem.n_sequences, problem.structure.n_labels
+        check_fits(
+            np.dtype(dual_dtype).itemsize * problem.structure.n_potentials,
+            f"the dual variables of SDCA with a bound of the entropy, {n} sequences "
+            f"with {n_labels} labels,",
+            "join labels that are rare",
+        )
         self.line_search_tol = line_search_tol
         self.steps = np.full(problem.n_sequences, FIRST_STEP)
         self.of_targets = np.full(problem.n_sequences, -1.0)
-        self.marginals = problem.structure.zero_potentials(np.float64)
+        self.marginals = problem.structure.zero_potentials(dual_dtype)
         self._make_visitors(sampling, sampling_mix)
         if state is None:
             self.take_targets()

@@ -11,8 +11,10 @@ from test_solvers import N_LABELS, draw_problem
 import reference
 from samples import make_solver
 from skcrf_sdca import SDCACRF
+from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import SoftLabels
+from skcrf_sdca.solvers import sdca_bound
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.sdca_bound import SDCABound
@@ -195,4 +197,53 @@ def test_sequences_without_positions_keep_nothing():
     X = [np.zeros((0, 2)), np.eye(2), np.eye(2)[:1]]
     y = [[], [0, 1], [1]]
     crf = SDCACRF(label_pairs="observed", random_state=0).fit(X, y)
+    assert crf.duality_gap_ <= crf.gap_target_
+
+
+def test_single_precision_makes_the_same_visits():
+    problem = draw_problem(seed=2, n_sequences=6)
+    solvers = [
+        make_solver(SDCABound, problem, dual_dtype=dtype)
+        for dtype in ("float64", "float32")
+    ]
+    for solver in solvers:
+        for _ in range(8):
+            solver.epoch()
+    double, single = solvers
+    assert single.marginals.local.dtype == single.marginals.tied.dtype == np.float32
+    for one, other in zip(double.marginals, single.marginals, strict=True):
+        assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    assert_allclose(double.entropy, single.entropy, rtol=1e-4)
+    assert_allclose(double._dual_now(), single._dual_now(), rtol=1e-6)
+    found = single.certify()
+    assert_allclose(found.primal - found.dual, found.gap, rtol=0, atol=1e-6)
+
+
+def test_single_precision_starts_from_weights_and_from_a_state():
+    problem = draw_problem(seed=2, n_sequences=6)
+    best = make_solver(LBFGS, problem)
+    FitMonitor(best, max_iter=200, tol=1e-6).run()
+    double, single = (
+        make_solver(SDCABound, problem, dual_dtype=dtype)
+        for dtype in ("float64", "float32")
+    )
+    for solver in (double, single):
+        solver.start_at(best.model.w)
+    state = single.state()
+    again = make_solver(SDCABound, problem, dual_dtype="float32", state=state)
+    for other in (single, again):
+        assert_allclose(other.model.w, double.model.w, rtol=0, atol=1e-5)
+        assert_allclose(other.certify().dual, double.certify().dual, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("small", "tol", "dtype"),
+    [(2**27, 1e-3, np.float64), (0, 1e-3, np.float32), (0, 1e-4, np.float64)],
+)
+def test_large_marginals_are_in_single_precision(small, tol, dtype, monkeypatch):
+    monkeypatch.setattr(sdca_bound, "SMALL", small)
+    X, y = make_chains(10, n_labels=9, n_features=4, random_state=0)
+    crf = SDCACRF(label_pairs="observed", tol=tol, random_state=0, warm_start=True)
+    crf.fit(X, y)
+    assert crf._warm_state["expected_local"].dtype == dtype
     assert crf.duality_gap_ <= crf.gap_target_

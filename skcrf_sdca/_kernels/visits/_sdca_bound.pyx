@@ -35,10 +35,9 @@ not needed where the ones of alpha are 0 too. The inference is called twice.
 from libc.math cimport INFINITY, exp, fabs, frexp, ldexp
 from libc.string cimport memcpy, memset
 
-from ..features._weights cimport addressable
 from ..inference._inference cimport Values
 from ..math._line_search cimport Segment, newton_step, slope_at
-from ..math._vecmath cimport Stored, doubles, vxlogx
+from ..math._vecmath cimport Stored, doubles, skip, vxlogx
 from ._visits cimport DualVisitor
 
 import numpy as np
@@ -57,7 +56,7 @@ cdef class SDCABoundKernel(DualVisitor):
     ----------
     item, offsets, scale, gaps, sampler
         As for `DualVisitor`.
-    expected : Potentials of float64
+    expected : Potentials of float32 or float64
         mu: changed in place.
     entropy : ndarray of shape (n,)
         E: changed in place.
@@ -74,8 +73,11 @@ cdef class SDCABoundKernel(DualVisitor):
 
     cdef readonly Py_ssize_t n_evaluations
     cdef double line_search_tol
-    cdef double[::1] local
-    cdef double[:, ::1] tied
+    cdef object expected                        # the owner of local and tied
+    cdef Stored local
+    cdef Stored tied
+    cdef Values mu                              # of one item, in double precision
+    cdef Values buffer                          # where mu is, of single precision
     cdef double[::1] entropy
     cdef double[::1] of_targets
     cdef double[::1] steps
@@ -91,8 +93,9 @@ cdef class SDCABoundKernel(DualVisitor):
         of_targets, steps, double line_search_tol, bint prunes,
     ):
         super().__init__(item, offsets, scale, gaps, sampler)
-        self.local = expected.local.reshape(-1)
-        self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
+        self.expected = expected
+        self.local, self.tied = stored(expected.local), stored(expected.tied)
+        self.mu = self.buffer = self.item.new_values()
         self.entropy, self.steps = entropy, steps
         self.of_targets = of_targets
         self.line_search_tol = line_search_tol
@@ -105,10 +108,11 @@ cdef class SDCABoundKernel(DualVisitor):
         cdef Py_ssize_t i
         with nogil:
             for i in range(self.offsets.shape[0] - 1):
-                self.tied[i, :] = 0.0
                 if not self.is_empty(i):
                     self.item.set_item(i)
-                    self.item.copy_target(self.kept(i))
+                    self.read(i)
+                    self.item.copy_target(self.mu)
+                    self.write(i)
                     self.of_targets[i] = 1.0 if self.knows_targets() else -1.0
         self.item.check()
 
@@ -119,30 +123,47 @@ cdef class SDCABoundKernel(DualVisitor):
         ----------
         theta : Potentials of float32
         """
-        cdef Py_ssize_t i, first
-        cdef const float[::1] local = theta.local.reshape(-1)
-        cdef const float[:, ::1] tied = addressable(
-            theta.tied.reshape(self.offsets.shape[0] - 1, -1)
-        )
+        cdef Py_ssize_t i
+        cdef Stored local = stored(theta.local), tied = stored(theta.tied)
         cdef Values natural = self.item.new_values()
         with nogil:
             for i in range(self.offsets.shape[0] - 1):
                 self.entropy[i] = 0.0
-                self.tied[i, :] = 0.0
                 if self.is_empty(i):
                     continue
                 self.item.set_item(i)
-                first = self.item.first_local(i)
-                widen(&local[first], self.item.n_local, natural.local)
-                widen(&tied[i, 0], self.item.n_tied, natural.tied)
-                self.entropy[i] = self.expect_at(natural, self.kept(i))
+                self.read(i)
+                widen(self.local_of(local, i), self.item.n_local, natural.local)
+                widen(self.tied_of(tied, i), self.item.n_tied, natural.tied)
+                self.entropy[i] = self.expect_at(natural, self.mu)
                 self.of_targets[i] = self.of_target(natural, self.entropy[i])
-                self.entropy[i] -= self.item.inner(self.kept(i), natural)
+                self.entropy[i] -= self.item.inner(self.mu, natural)
+                self.write(i)
         self.item.check()
 
-    cdef Values kept(self, Py_ssize_t i) noexcept nogil:
-        """Return the expectations of item i as they are stored."""
-        return Values(&self.local[self.item.first_local(i)], &self.tied[i, 0])
+    cdef Stored local_of(self, Stored values, Py_ssize_t i) noexcept nogil:
+        """Return where the local values of item i are."""
+        return skip(values, self.item.first_local(i))
+
+    cdef Stored tied_of(self, Stored values, Py_ssize_t i) noexcept nogil:
+        """Return where the tied values of item i are."""
+        return skip(values, i * self.item.n_tied)
+
+    cdef void read(self, Py_ssize_t i) noexcept nogil:
+        """Have mu of item i at hand: in a copy, if it is stored in single precision."""
+        cdef Stored local = self.local_of(self.local, i)
+        cdef Stored tied = self.tied_of(self.tied, i)
+        if local.single:
+            widen(local, self.item.n_local, self.buffer.local)
+            widen(tied, self.item.n_tied, self.buffer.tied)
+        else:
+            self.mu = Values(<double*> local.first, <double*> tied.first)
+
+    cdef void write(self, Py_ssize_t i) noexcept nogil:
+        """Store what mu of item i has become."""
+        if self.local.single:
+            narrow(self.mu.local, self.item.n_local, self.local_of(self.local, i))
+            narrow(self.mu.tied, self.item.n_tied, self.tied_of(self.tied, i))
 
     cdef bint knows_targets(self) noexcept nogil:
         """Return whether the targets are labels, of which the probability is kept.
@@ -168,15 +189,16 @@ cdef class SDCABoundKernel(DualVisitor):
             self.record_gap(i, 0.0)
             return True
         log_partition = self.expect(i, True)
+        self.read(i)
         gap = log_partition - self.entropy[i]
-        gap -= self.item.inner(self.kept(i), self.item.potentials)
+        gap -= self.item.inner(self.mu, self.item.potentials)
         if gap != gap:
             return False
         self.record_gap(i, max(gap, 0.0))
         if self.prunes:
             gap += self.prune(min(SHARE * gap, MOST)) - log_partition
         of_target = self.of_target(self.item.potentials, log_partition)
-        self.item.set_change(self.item.expected, self.kept(i))
+        self.item.set_change(self.item.expected, self.mu)
         if self.sampler.by_residual:
             self.record_value(i, self.item.residual())
         self.item.sum_features()
@@ -226,7 +248,7 @@ cdef class SDCABoundKernel(DualVisitor):
         if is_known:
             label = self.item.labels[self.item.first + t]
         split(
-            self.kept(i).local + first, self.n_labels, label,
+            self.mu.local + first, self.n_labels, label,
             self.of_targets[i] if is_known else 0.0, &self.now[0],
         )
         split(
@@ -273,7 +295,7 @@ cdef class SDCABoundKernel(DualVisitor):
         self, Py_ssize_t i, double step, double gap, Segment* segment
     ) noexcept nogil:
         """Store the mixture, and the bound of its entropy."""
-        cdef Values mu = self.kept(i), new = self.item.expected
+        cdef Values mu = self.mu, new = self.item.expected
         cdef double gained, rise
         cdef Py_ssize_t n = segment.cliques.n
         cdef Stored p = segment.cliques.p
@@ -285,6 +307,7 @@ cdef class SDCABoundKernel(DualVisitor):
         mix(&self.now[0], &self.aim[0], step, n)
         gained -= vxlogx(p, n)
         self.entropy[i] += step * rise + max(gained, 0.0)
+        self.write(i)
 
 
 cdef void split(
@@ -317,11 +340,25 @@ cdef double limit_of(
     return ldexp(1.0, -power - 1)
 
 
-cdef void widen(const float* x, Py_ssize_t n, double* out) noexcept nogil:
-    """Copy numbers to double precision."""
+cdef Stored stored(values):
+    """Return where the numbers of an array are stored, which is kept elsewhere."""
+    return Stored(<void*> <size_t> values.ctypes.data, values.dtype == np.float32)
+
+
+cdef void widen(Stored x, Py_ssize_t n, double* out) noexcept nogil:
+    """Copy numbers in single precision to double precision."""
     cdef Py_ssize_t k
+    cdef const float* first = <const float*> x.first
     for k in range(n):
-        out[k] = x[k]
+        out[k] = first[k]
+
+
+cdef void narrow(const double* x, Py_ssize_t n, Stored out) noexcept nogil:
+    """Copy numbers to single precision."""
+    cdef Py_ssize_t k
+    cdef float* first = <float*> out.first
+    for k in range(n):
+        first[k] = <float> x[k]
 
 
 cdef void mix(
