@@ -18,20 +18,39 @@ LEAST_TOL, SMALL = 1e-3, 2**27
 KEYS = ("expected_local", "expected_tied")
 
 
-class SDCABound(FromNaturalParameters):
+class StoredExpectations(FromNaturalParameters):
+    """A dual solver whose expectations may be stored in single precision.
+
+    They are where they are large and the gap need not be small. What a visit adds to
+    the bound of an entropy belongs to the expectations that it computes; they are
+    stored with an error of 6e-8 of each, which changes D by as much of the scores that
+    are added up in it.
+    """
+
+    bytes_of_potential: ClassVar[int] = 4
+
+    def __init__(self, problem, rng, *, dual_dtype="auto", tol=1e-3):
+        super().__init__(problem, rng)
+        structure = problem.structure
+        if dual_dtype == "auto":
+            single = tol >= LEAST_TOL and 8 * structure.n_potentials > SMALL
+            dual_dtype = "float32" if single else "float64"
+        check_fits(
+            np.dtype(dual_dtype).itemsize * structure.n_potentials,
+            f"the dual variables of SDCA with a bound of the entropy, "
+            f"{problem.n_sequences} sequences with {structure.n_labels} labels,",
+            "join labels that are rare",
+        )
+        self.marginals = structure.zero_potentials(dual_dtype)
+
+
+class SDCABound(StoredExpectations):
     """SDCA of expectations, where the entropies of cliques are not there.
 
     It needs less of a structure than `SDCA`, and stores one number for each potential.
     ``entropy`` are lower bounds of entropies, see _sdca_bound.pyx: so D is one of the
     dual objective, and the certificate holds. The options are parameters of `SDCACRF`.
-
-    Large expectations are stored in single precision where the gap need not be small.
-    What a visit adds to the bound of an entropy belongs to the expectations that it
-    computes; they are stored with an error of 6e-8 of each, which changes D by as much
-    of the scores that are added up in it.
     """
-
-    bytes_of_potential: ClassVar[int] = 4
 
     def __init__(
         self,
@@ -41,25 +60,13 @@ class SDCABound(FromNaturalParameters):
         sampling="gap",
         sampling_mix=0.8,
         line_search_tol=1e-3,
-        dual_dtype="auto",
-        tol=1e-3,
         state=None,
+        **precision,
     ):
-        super().__init__(problem, rng)
-        if dual_dtype == "auto":
-            single = tol >= LEAST_TOL and 8 * problem.structure.n_potentials > SMALL
-            dual_dtype = "float32" if single else "float64"
-        n, n_labels = problem.n_sequences, problem.structure.n_labels
-        check_fits(
-            np.dtype(dual_dtype).itemsize * problem.structure.n_potentials,
-            f"the dual variables of SDCA with a bound of the entropy, {n} sequences "
-            f"with {n_labels} labels,",
-            "join labels that are rare",
-        )
+        super().__init__(problem, rng, **precision)
         self.line_search_tol = line_search_tol
         self.steps = np.full(problem.n_sequences, FIRST_STEP)
         self.of_targets = np.full(problem.n_sequences, -1.0)
-        self.marginals = problem.structure.zero_potentials(dual_dtype)
         self._make_visitors(sampling, sampling_mix)
         if state is None:
             self.take_targets()
