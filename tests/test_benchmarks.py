@@ -33,6 +33,8 @@ SCRIPTS = {
     "threads": ("t.png", ["t.png", "t.csv"]),
     "time_to_optimum": (None, []),
 }
+# Tries of one of two corpora: each method has a process of its own.
+OPTIONS = {"memory_vs_crfsuite": ["--task", "ned"]}
 
 
 def run(name, *options, data=None):
@@ -57,7 +59,7 @@ def test_the_quick_trial_runs(name, cache, data_folder):
     if name in ("memory_vs_crfsuite", "time_to_optimum"):
         pytest.importorskip("pycrfsuite")
     output, written = SCRIPTS[name]
-    options = ["--quick", "--cache", cache]
+    options = ["--quick", "--cache", cache, *OPTIONS.get(name, [])]
     if output is not None:
         options += ["--output", cache / output]
     assert run(name, *options, data=data_folder).stdout

@@ -63,6 +63,7 @@ def test_the_known_optimum_is_reached():
     )
 
 
+@pytest.mark.slow
 def test_gap_sampling_beats_uniform():
     adaptive, task = fit_for("ned", 5)
     check_gap(adaptive, task, 1e-3)

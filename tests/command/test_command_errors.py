@@ -355,6 +355,7 @@ def process(folder, arguments, redirections):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "redirections", "expected"),
     [
@@ -374,6 +375,7 @@ def test_a_stream_that_is_closed_is_an_error(folder, arguments, redirections, ex
     assert process(folder, arguments, redirections) == (1, "", expected)
 
 
+@pytest.mark.slow
 def test_a_training_needs_no_stream(folder, tmp_path):
     model = tmp_path / "model"
     status, out, _ = process(folder, f"train train -o {model}", "<&- >&- 2>&-")
@@ -381,10 +383,12 @@ def test_a_training_needs_no_stream(folder, tmp_path):
     assert model.exists()
 
 
+@pytest.mark.slow
 def test_wrong_usage_has_its_status_without_a_standard_error(folder):
     assert process(folder, "tag --none", "2<train") == (2, "", "")
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_gone_ends_the_command_quietly(folder):
     reader, writer = os.pipe()
     os.close(reader)

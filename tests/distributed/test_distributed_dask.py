@@ -104,6 +104,7 @@ def kill_at(monkeypatch, client, method, call, *, everyone):
     return calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "method", "everyone"),
     [("lbfgs", "expect", True), ("dual", "visit", False)],
@@ -182,6 +183,7 @@ class CloseAfter(DualityGapMonitor):
             self.cluster.close()
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost_in_the_middle_is_an_error(
     cluster_of_threads,
 ):

@@ -909,6 +909,7 @@ def signatures(data):
     return np.sort(data.X.T @ rng.random(data.n_positions))
 
 
+@pytest.mark.slow
 def test_features_of_the_packed_chunks(data_folder):
     X, _ = read_conll(data_folder / "conll2000" / "train.txt.gz")
     made = SequenceVectorizer().fit_transform(tasks.CHUNK_FEATURES.transform(X))
@@ -923,6 +924,7 @@ def shape_without_digits(word):
     return re.sub("[a-z]", "x", re.sub("[A-Z]", "X", word))
 
 
+@pytest.mark.slow
 def test_features_of_the_packed_entities(data_folder):
     """The packed data has four peculiarities.
 
@@ -946,6 +948,7 @@ def test_features_of_the_packed_entities(data_folder):
     np.testing.assert_array_equal(signatures(made), signatures(given))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", handwritten.FEATURES)
 def test_features_are_those_made_by_hand(data_folder, name):
     read, test, features = tasks.TEXTS[name]
