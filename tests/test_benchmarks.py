@@ -176,6 +176,16 @@ def test_wide_graphs_are_compared(tmp_path):
 
 
 @pytest.mark.slow
+def test_belief_propagation_is_compared():
+    done = run("belief_propagation", "--quick", "--task", "images", "random")
+    rows = [row.split() for row in done.stdout.splitlines()]
+    assert [row[2] for row in rows[1:10]] == ["exact", "trw", "bp"] * 3
+    assert [row[0] for row in rows[11:]] == ["0.5", "1", "2", "4"]
+    # Strong scores of both signs have labellings of a probability above 1.
+    assert float(rows[-1][1]) > 0.0
+
+
+@pytest.mark.slow
 def test_graphs_are_compared(cache, data_folder):
     options = ["--quick", "--task", "digits", "ned"]
     done = run("graphs", *options, data=data_folder)
