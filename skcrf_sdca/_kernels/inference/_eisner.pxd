@@ -63,3 +63,17 @@ cdef class Eisner:
     cdef Py_ssize_t pick(
         self, const double* a, Py_ssize_t step_a, const double* b, Py_ssize_t step_b,
         Py_ssize_t size) noexcept nogil
+
+
+cdef class SiblingEisner(Eisner):
+    cdef const double* siblings     # (n, n, n) [h, m, s] of the sentence
+    cdef double[::1] split          # (n + 1, n + 1), the words from i to j in two parts
+    cdef int[::1] sibling           # (n + 1, n + 1), of the arc from i to j
+
+    cdef double score_of_siblings(
+        self, Py_ssize_t n, const int* heads) noexcept nogil
+    cdef double join_siblings(
+        self, Py_ssize_t h, Py_ssize_t m, double first) noexcept nogil
+
+
+cdef Py_ssize_t sibling_of(const int* heads, Py_ssize_t m) noexcept nogil

@@ -3,9 +3,12 @@
 What differs is which trees there are, how they are summed up, and how they are drawn.
 """
 
+from libc.math cimport INFINITY
+
 import numpy as np
 
-from ._eisner cimport Eisner
+from ._eisner cimport Eisner, SiblingEisner
+from ._inference cimport Values
 from ._spanning_trees cimport SpanningTreeInference
 
 
@@ -52,3 +55,49 @@ cdef class ProjectiveTreeInference(SpanningTreeInference):
         for k in range(2 * self.n_words):
             self.uniform[k] = self.random()
         self.spans.draw(&self.uniform[0], &self.heads[0])
+
+
+cdef class SiblingTreeInference(ProjectiveTreeInference):
+    """The arcs of sentences, laid end to end, with scores of siblings: see _eisner.pyx.
+
+    There is the best tree and the score of a tree, and there are no sums over trees.
+
+    Parameters
+    ----------
+    offsets, n_labels, allowed, single_root, begin, end
+        As for `SpanningTreeInference`.
+    siblings : ndarray of float64
+        The scores (n, n, n) of the siblings of each sentence, end to end.
+    bounds : ndarray of shape (n + 1,), int64
+        Where those of each sentence begin.
+    """
+
+    def __init__(
+        self, offsets, n_labels, allowed, single_root, siblings, bounds, begin=None,
+        end=None,
+    ):
+        super().__init__(offsets, n_labels, allowed, single_root, begin, end)
+        self.siblings, self.bounds = siblings, bounds
+
+    def _make_passes(self, n_words):
+        self.spans = self.best_spans = SiblingEisner(n_words)
+
+    cdef void take(self, Py_ssize_t i) noexcept nogil:
+        ProjectiveTreeInference.take(self, i)
+        self.best_spans.siblings = &self.siblings[0] + self.bounds[i]
+
+    cdef double log_sum(self) noexcept nogil:
+        return self.lacks(b"log_partition")
+
+    cdef double set_marginals(self) noexcept nogil:
+        return self.lacks(b"expect")
+
+    cdef double labels_score(
+        self, const int* labels, Values scores
+    ) noexcept nogil:
+        cdef double value = ProjectiveTreeInference.labels_score(self, labels, scores)
+        if value == -INFINITY:
+            return value
+        return value + self.best_spans.score_of_siblings(
+            self.n_words, &self.heads[0]
+        )

@@ -15,8 +15,8 @@ from libc.math cimport fabs, isfinite
 
 from ..features._arc_rows cimport ArcRows, prefetch
 from ..features._sibling_rows cimport SiblingRows
-from ..inference._sibling_eisner cimport sibling_of
-from ..inference._sibling_trees cimport SiblingTreeInference
+from ..inference._eisner cimport sibling_of
+from ..inference._projective_trees cimport SiblingTreeInference
 from ..inference._spanning_trees cimport SpanningTreeInference
 
 import numpy as np

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from skcrf_sdca._kernels.inference._projective_trees import ProjectiveTreeInference
-from skcrf_sdca._kernels.inference._sibling_trees import SiblingTreeInference
+from skcrf_sdca._kernels.inference._projective_trees import (
+    ProjectiveTreeInference,
+    SiblingTreeInference,
+)
 from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca.data.dependencies import TreeKind, sizes_of, words_of
@@ -95,7 +97,7 @@ class ArcScores(Scores):
 
 
 class SiblingScores(ArcScores):
-    """Scores of arcs, and of the siblings of words, see _sibling_eisner.pyx.
+    """Scores of arcs, and of the siblings of words, see _eisner.pyx.
 
     ``siblings`` are arrays (n, n, n) of sentences of n words, end to end, which begin
     at ``bounds``. There are the best trees and their scores, and no probabilities.
