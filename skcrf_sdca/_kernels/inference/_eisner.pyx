@@ -23,8 +23,9 @@ of them as they are. All numbers are logarithms where Z is outside of the range 
 nothing of it is lost to underflow.
 
 The sibling of a word m with head h is the word s nearest to it, between h and m, that
-has the head h too; without one it is h itself [2]. A tree has the scores of its arcs, and
-of (h, m, s) for each word whose head is not the root. With sums and products of logarithms,
+has the head h too; without one it is h itself [2]. A tree has the scores of its arcs,
+and of (h, m, s) for each word whose head is not the root. With logarithms, the largest
+in place of a sum,
 
     arc_right[h, m] = A[h, m] + max(S[h, m, h] + left[h + 1, m],
                                     max_s arc_right[h, s] + split[s, m] + S[h, m, s])
