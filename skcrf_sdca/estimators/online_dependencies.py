@@ -267,10 +267,10 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         if not arcs.has_siblings:
             inference = inference_on_trees(self._kind, arcs.offsets, 2, None)
             return TreeSteps(rows, inference, heads, **options)
+        siblings = arcs.sibling_rows(rows)
         # There is room for the scores of one sentence.
         scores, bounds = np.empty(rows.longest**3), np.zeros_like(arcs.offsets)
         inference = sibling_inference(self._kind, arcs.offsets, scores, bounds)
-        siblings = arcs.sibling_rows(rows)
         return TreeSteps(rows, inference, heads, siblings=siblings, **options)
 
     def _set_model(self, state, steps, loss, attributes):

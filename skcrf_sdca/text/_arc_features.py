@@ -375,7 +375,15 @@ class TokenArcs:
         return ArcRows(codes, ends - ends[0], self._templates, self.n_features)
 
     def sibling_rows(self, rows):
-        """Return the SiblingRows of the sentences of ArcRows."""
+        """Return the SiblingRows of the sentences of ArcRows.
+
+        Raise MemoryError if the scores of the longest sentence do not fit.
+        """
+        check_fits(
+            8.0 * rows.longest**3,
+            f"the scores of siblings in a sentence of {rows.longest} words",
+            "cut long sentences, or take templates without s",
+        )
         return SiblingRows(rows, self._siblings)
 
 

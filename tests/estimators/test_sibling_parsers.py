@@ -7,6 +7,7 @@ from arc_twin import columns_of_sibling
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skcrf_sdca import OnlineDependencyCRF
+from skcrf_sdca._utils import memory
 from skcrf_sdca.text import ArcFeatures
 from skcrf_sdca.text._arc_features import TokenArcs
 
@@ -143,3 +144,13 @@ def test_what_has_no_siblings_is_refused(options):
         with pytest.raises(ValueError, match="with s, of siblings, need projective"):
             call()
     assert_array_equal(crf.coef_, before)
+
+
+def test_scores_of_siblings_that_do_not_fit_are_an_error(monkeypatch):
+    X, y = [[("a", "N")] * 30], [list(range(30))]
+    parser = new_parser().fit(X, y)
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 8 * 30**3 - 1)
+    for run in (lambda: parser.predict(X), lambda: new_parser().fit(X, y)):
+        with pytest.raises(MemoryError, match=r"siblings in a sentence of 30 words"):
+            run()
