@@ -11,7 +11,7 @@ from samples import seeded
 from skcrf_sdca import SGDCRF, GraphCRF, SegmentCRF, TreeCRF, compat
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 
-ALPHA, TOL = 0.1, 1e-5
+ALPHA, TOL = 0.1, 1e-7
 
 
 def chains():
