@@ -89,8 +89,7 @@ cdef class TreeSteps:
         if siblings is not None:
             self.siblings, self.trees = siblings, inference
         self.C, self.loss = C, LOSSES.index(loss)
-        self.w, self.total, self.power, self.n_visits = w, total, power, n_visits,
-        siblings=None,
+        self.w, self.total, self.power, self.n_visits = w, total, power, n_visits
         self.gradient = np.zeros(len(w), dtype=np.float32)
         self.is_touched = np.zeros(len(w), dtype=np.uint8)
         self.touched = np.zeros(len(w), dtype=np.intc)
