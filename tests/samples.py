@@ -1,7 +1,11 @@
 """Losses, estimators, problems and forms of input that several test modules use."""
 
+import io
 import os
+import subprocess
+import sys
 import tracemalloc
+from contextlib import redirect_stdout
 
 import numpy as np
 
@@ -89,6 +93,16 @@ def peak_of(function):
         tracemalloc.stop()
 
 
-def other_hash_seed():
-    """Return a seed with which strings have other hashes than in this process."""
-    return "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+def printed_by(code):
+    """Return what code prints here, and where strings have other hashes."""
+    with redirect_stdout(io.StringIO()) as here:
+        exec(code, {})
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    there = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return here.getvalue(), there.stdout

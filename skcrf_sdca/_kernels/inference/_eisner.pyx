@@ -420,14 +420,9 @@ cdef class SiblingEisner(Eisner):
         self, const double* scores, Py_ssize_t n, bint single, int* heads
     ) noexcept nogil:
         """Write the heads of the best tree, 0 for the root; return its score."""
-        cdef Py_ssize_t m
-        cdef double value = 0.0
-        memset(heads, 0, n * sizeof(int))
-        if self.inside(scores, n, single, BEST) == -INFINITY:
-            return -INFINITY
-        self.trace(heads)
-        for m in range(n):
-            value += scores[heads[m] * n + m]
+        cdef double value = Eisner.solve(self, scores, n, single, heads)
+        if value == -INFINITY:
+            return value
         return value + self.score_of_siblings(n, heads)
 
     cdef double score_of_siblings(
