@@ -58,6 +58,26 @@ def read(treebank, part, n_sentences=None):
     return X, [sentence.tree for sentence in sentences[:n_sentences]]
 
 
+def row_of(model, treebank, part):
+    """Return the figures of a part of the treebank."""
+    X, y = read(treebank, part)
+    faults = clean_trees(X, y)[2]
+    start = process_time()
+    found = model.predict(X)
+    speed = len(X) / (process_time() - start)
+    if not model.labelled:
+        y = [heads for heads, _ in y]
+    scores = attachment_scores(y, found)
+    return (
+        part,
+        f"{100 * scores.uas:.2f}",
+        "" if scores.las is None else f"{100 * scores.las:.2f}",
+        f"{100 * scores.exact:.1f}",
+        f"{speed:.0f}",
+        f"{faults.crossing_arcs} of {len(X)}",
+    )
+
+
 def main():
     """Fit the parser, and print a table of its figures."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -95,25 +115,7 @@ def main():
     print(f"{len(X)} sentences: {training:.1f} s, {reading:.1f} of them to read")
     print(f"{faults.crossing_arcs} with arcs that cross")
     rows = [("", "UAS", "LAS", "exact", "sentences/s", "crossing")]
-    for part in ("dev", "test"):
-        X, y = read(options.treebank, part)
-        faults = clean_trees(X, y)[2]
-        start = process_time()
-        found = model.predict(X)
-        speed = len(X) / (process_time() - start)
-        if not options.labelled:
-            y = [heads for heads, _ in y]
-        scores = attachment_scores(y, found)
-        rows.append(
-            (
-                part,
-                f"{100 * scores.uas:.2f}",
-                "" if scores.las is None else f"{100 * scores.las:.2f}",
-                f"{100 * scores.exact:.1f}",
-                f"{speed:.0f}",
-                f"{faults.crossing_arcs} of {len(X)}",
-            )
-        )
+    rows += [row_of(model, options.treebank, part) for part in ("dev", "test")]
     tables.show(rows)
 
 

@@ -1,17 +1,6 @@
 """The columns of the features of arcs, made when they are needed: see _arc_rows.pyx."""
 
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__)
-    #define prefetch(address) __builtin_prefetch(address)
-    #else
-    #define prefetch(address) ((void) (address))
-    #endif
-    """
-    void prefetch(const void* address) noexcept nogil
-
-
 # Codes in place of tokens: of the root, before the first one, after the last one.
 cdef enum Code:
     ROOT = 1

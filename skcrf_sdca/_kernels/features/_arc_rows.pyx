@@ -21,6 +21,8 @@ cimport cython
 from libc.math cimport INFINITY
 from libc.string cimport memset
 
+from ._prefetch cimport prefetch
+
 import numpy as np
 
 # Arcs have one of 7 classes of lengths, and 2 directions.

@@ -27,6 +27,8 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
+from ._prefetch cimport prefetch
+
 from collections.abc import Mapping, Set
 from decimal import Decimal
 from numbers import Real
@@ -37,12 +39,6 @@ cdef extern from *:
     """
     #include <stdint.h>
     #include <string.h>
-
-    #if defined(__GNUC__)
-    #define SKCRF_FETCH(address) __builtin_prefetch(address)
-    #else
-    #define SKCRF_FETCH(address) ((void)(address))
-    #endif
 
     static inline uint64_t skcrf_read(const char *bytes, size_t n) {
         uint64_t word = 0;
@@ -84,7 +80,6 @@ cdef extern from *:
         return (uint32_t)skcrf_folded(a ^ 0xe7037ed1a0b428db, b ^ seed);
     }
     """
-    void fetch "SKCRF_FETCH"(const void* address) noexcept nogil
     unsigned int hash_of "skcrf_hash"(
         const char* bytes, size_t n, uint64_t seed
     ) noexcept nogil
@@ -210,8 +205,8 @@ cdef class Table:
         cdef Slot* slot = self.home(hash)
         while slot.place and slot.hash != hash:
             slot = self.next(slot)
-        fetch(self.record(slot.place))
-        fetch(self.record(slot.place) + CACHE_LINE // 2 // UNIT)
+        prefetch(self.record(slot.place))
+        prefetch(self.record(slot.place) + CACHE_LINE // 2 // UNIT)
 
     cdef inline Record* find(self, PyObject* name, unsigned int hash) noexcept:
         """Return the record of a name, or NULL."""
@@ -682,7 +677,7 @@ cdef class Encoder:
         """Let an entry wait for its number; its name is a plain str."""
         cdef unsigned int hash = hash_of_name(name)
         cdef Entry* entry = &self.batch[self.n_waiting]
-        fetch((<Table> table).home(hash))
+        prefetch((<Table> table).home(hash))
         entry.table, entry.name, entry.hash, entry.value = table, name, hash, value
         self.n_waiting += 1
         if self.n_waiting == BATCH:
@@ -864,7 +859,7 @@ cpdef type_of_items(sequence):
     cdef Py_ssize_t n_dicts = 0
     for t in range(n):
         if t + 2 * AHEAD < n:
-            fetch(items[t + 2 * AHEAD])
+            prefetch(items[t + 2 * AHEAD])
         if t + AHEAD < n:
             fetch_entries(items[t + AHEAD])
         if PyDict_CheckExact(<object> items[t]):
@@ -913,12 +908,12 @@ cdef inline void fetch_entries(PyObject* item) noexcept:
     """Have the first entries of a list, tuple or dict on their way."""
     cdef int i
     if is_list(item):
-        fetch(PySequence_Fast_ITEMS(<object> item))
+        prefetch(PySequence_Fast_ITEMS(<object> item))
     elif PyDict_CheckExact(<object> item):
         for i in range(LINES):
-            fetch(<char*> (<PyDictObject*> item).ma_keys + i * CACHE_LINE)
+            prefetch(<char*> (<PyDictObject*> item).ma_keys + i * CACHE_LINE)
 
 
 cdef inline void fetch_string(PyObject* string) noexcept:
-    fetch(string)
-    fetch(<char*> string + CACHE_LINE)
+    prefetch(string)
+    prefetch(<char*> string + CACHE_LINE)

@@ -12,7 +12,8 @@ cimport cython
 
 from libc.string cimport memset
 
-from ._arc_rows cimport BEGIN, Lookup, Part, column_of, lookup, mix, prefetch
+from ._arc_rows cimport BEGIN, Lookup, Part, column_of, lookup, mix
+from ._prefetch cimport prefetch
 
 import numpy as np
 

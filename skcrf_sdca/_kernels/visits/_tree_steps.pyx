@@ -13,7 +13,8 @@ the time of a visit.
 
 from libc.math cimport fabs, isfinite
 
-from ..features._arc_rows cimport ArcRows, prefetch
+from ..features._arc_rows cimport ArcRows
+from ..features._prefetch cimport prefetch
 from ..features._sibling_rows cimport SiblingRows
 from ..inference._eisner cimport sibling_of
 from ..inference._projective_trees cimport SiblingTreeInference
