@@ -56,9 +56,10 @@ class Twin:
         self.t += 1
         self.total += self.t * self.w
 
-    def scaled(self, order, eta0, power):
+    def scaled(self, order, eta0, power, fall=None):
+        fall = eta0 * ALPHA if fall is None else fall
         for i in order:
-            eta = eta0 / (1.0 + eta0 * ALPHA * self.t) ** power
+            eta = eta0 / (1.0 + fall * self.t) ** power
             self.step(self.gradient(self.w, i), eta)
 
     def adagrad(self, order):

@@ -678,24 +678,39 @@ class SGDOptions:
       `eta0`, which grows while gradients agree and falls while they alternate, by a
       factor of 2 at most. A visit takes four marginalisations. It is for L2 and smooth
       losses.
-    * "pegasos": stochastic gradient with the steps 1 / (alpha t) [4]_, for an
-      `l1_ratio` below 1.
+    * "pegasos": stochastic gradient with the steps 1 / (alpha t), or `eta0` / t [4]_,
+      for an `l1_ratio` below 1.
     * "hybrid": L-BFGS on random batches, from 10 sequences to all, each larger than the
       last by a tenth [5]_. An epoch is the steps on batches of n sequences together; a
       step takes two passes or more over its batch, one or more if that is all
       sequences. It is for L2 and smooth losses.
     """
-    learning_rate: Literal["auto", "adaptive", "optimal", "invscaling", "constant"] = (
-        "auto"
-    )
-    """{"auto", "adaptive", "optimal", "invscaling", "constant"}
+    learning_rate: Literal[
+        "auto",
+        "adaptive",
+        "optimal",
+        "invscaling",
+        "constant",
+        "inverse",
+        "inverse_sqrt",
+        "inverse_epochs",
+    ] = "auto"
+    """{"auto", "adaptive", "optimal", "invscaling", "constant", "inverse", \
+    "inverse_sqrt", "inverse_epochs"}
 
-    How the step size falls with the number t of visits. "constant": eta0. "optimal":
-    eta0 / (1 + eta0 alpha t). "invscaling": eta0 / (1 + eta0 alpha t)^0.75. "adaptive":
-    eta0, halved at every certificate where the objective has not fallen. "auto" is
-    "optimal" for "asgd" and "pegasos", "adaptive" for "sgd", and "constant" for the
-    others. "adagrad" also takes "adaptive"; "svrg", "pegasos" and "hybrid" have no
-    choice.
+    How the step size falls with the number t of visits so far, for "sgd" and "asgd":
+
+    * "constant": eta0.
+    * "adaptive": eta0, halved at every certificate where the objective has not fallen.
+    * "optimal": eta0 / (1 + eta0 alpha t).
+    * "invscaling": eta0 / (1 + eta0 alpha t)^0.75.
+    * "inverse_sqrt": eta0 / sqrt(1 + t).
+    * "inverse_epochs": eta0 / (1 + t / n), which a stream does not have.
+    * "inverse": eta0 / (1 + t), for "pegasos" alone.
+
+    "auto" is "optimal" for "asgd", "adaptive" for "sgd", "inverse" for "pegasos", and
+    "constant" for the others. "adagrad" also takes "adaptive", and "pegasos" takes
+    "optimal"; "smd", "svrg" and "hybrid" have no choice.
     """
     eta0: float | Literal["auto"] = parameter(
         POSITIVE, Choices({"auto"}), default="auto"
@@ -707,7 +722,7 @@ class SGDOptions:
     and takes the best. The objective is the median of those after each third of the
     sample. For "adagrad" it then goes on to the step size of the regret bound [7]_ for
     the distances that weights have in the sample: the best one for a single pass is too
-    small for more. "pegasos" and "hybrid" have step sizes of their own.
+    small for more. "pegasos" begins with 1 / alpha, and "hybrid" has no choice.
     """
     average: bool | Literal["auto"] = "auto"
     """bool or "auto"

@@ -67,8 +67,9 @@ class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
     the means of "adagrad", "smd" and "pegasos" depend on where the chunks end.
     With "auto", alpha is one over the number of sequences so far, also in a fit before,
     and the step size is calibrated on the first chunk, which should
-    have some hundred sequences. "auto" is the first `learning_rate` that is not
-    "adaptive", which needs certificates. The mean of the weights, the squares of
+    have some hundred sequences. `learning_rate` cannot be
+    "adaptive", which needs certificates ("auto" is then "optimal" for "sgd"), nor
+    "inverse_epochs". The mean of the weights, the squares of
     "adagrad" and the gains of "smd" go on over all chunks. A chunk takes a pass over
     all weights, which the penalty shrinks.
 

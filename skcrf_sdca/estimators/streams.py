@@ -45,8 +45,8 @@ _OF_ALL_DATA = {
     "label_pairs": {"observed"},
     "transitions": set(FROM_DATA),
     "class_weight": {"balanced"},
-    # It halves steps by the certificates of passes.
-    "learning_rate": {"adaptive"},
+    # They need the certificates of passes, and the number of sequences.
+    "learning_rate": {"adaptive", "inverse_epochs"},
 }
 
 

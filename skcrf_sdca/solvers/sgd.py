@@ -4,6 +4,7 @@ All make proximal steps against gradients of single sequences, see _sgd.pyx. The
 methods are subclasses, in sgd_methods.py and svrg.py.
 """
 
+from collections.abc import Callable
 from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
@@ -18,22 +19,49 @@ from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES
 from skcrf_sdca.structures.scores import LARGEST_SCORE
 
 
-class LearningRate(NamedTuple):
-    """Schedule of the step sizes eta0 (1 + eta0 alpha t)^-power.
+def by_penalty(eta0, problem):
+    """Return how fast steps fall that know the strength s of the penalty: eta0 s."""
+    return eta0 * problem.strength
 
-    With ``adaptive`` eta0 is halved where the objective has not fallen: not in a
-    stream, which does not compute the objective.
+
+def by_visits(eta0, problem):
+    """Return how fast steps fall with the number of visits: 1."""
+    return 1.0
+
+
+def by_epochs(eta0, problem):
+    """Return how fast steps fall with the number of epochs: 1 / n."""
+    return 1.0 / problem.n_sequences
+
+
+class LearningRate(NamedTuple):
+    """Schedule of the step sizes eta0 (1 + fall t)^-power after t visits.
+
+    Attributes
+    ----------
+    power : float
+    fall : callable
+        Returns the number ``fall`` for eta0 and the problem.
+    adaptive : bool
+        Whether eta0 is halved where the objective has not fallen.
+    streams : bool
+        Whether a stream has it: without the objective, and the number of sequences.
     """
 
     power: float
+    fall: Callable[..., float] = by_penalty
     adaptive: bool = False
+    streams: bool = True
 
 
 LEARNING_RATES = {
     "optimal": LearningRate(1.0),
     "invscaling": LearningRate(0.75),
+    "inverse": LearningRate(1.0, by_visits),
+    "inverse_sqrt": LearningRate(0.5, by_visits),
+    "inverse_epochs": LearningRate(1.0, by_epochs, streams=False),
     "constant": LearningRate(0.0),
-    "adaptive": LearningRate(0.0, adaptive=True),
+    "adaptive": LearningRate(0.0, adaptive=True, streams=False),
 }
 # Calibration: number of sequences, and maximal number of trials per direction.
 SAMPLE = 600
@@ -86,6 +114,8 @@ class SGD(EpochSolver):
         "optimal",
         "invscaling",
         "constant",
+        "inverse_sqrt",
+        "inverse_epochs",
     )
     averages: ClassVar[tuple[bool, ...]] = (False, True)
     fixed_eta0 = False
@@ -119,7 +149,7 @@ class SGD(EpochSolver):
         self.certify_every = certify_every
         self.method, rates = method, self.learning_rates
         if stream:
-            rates = [name for name in rates if not LEARNING_RATES[name].adaptive]
+            rates = [name for name in rates if LEARNING_RATES[name].streams]
         rate = _option("learning_rate", learning_rate, rates, method)
         self.rate = LEARNING_RATES[rate]
         self.average = _option("average", average, self.averages, method)
@@ -175,6 +205,7 @@ class SGD(EpochSolver):
             eta0,
             ScaledSteps,
             power=self.rate.power,
+            fall=self.rate.fall(eta0, self.problem),
             capacity=self.problem.n_sequences,
             total=None if trial else self.sums,
         )

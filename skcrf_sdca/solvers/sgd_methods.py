@@ -25,21 +25,31 @@ PARTS = 4
 class AveragedSGD(SGD):
     """Stochastic gradient whose model is the mean of its weights."""
 
-    learning_rates = ("optimal", "invscaling", "constant", "adaptive")
+    learning_rates = (
+        "optimal",
+        "invscaling",
+        "constant",
+        "adaptive",
+        "inverse_sqrt",
+        "inverse_epochs",
+    )
     averages = (True, False)
 
 
 class Pegasos(SGD):
-    """Steps 1 / (alpha t), for strongly convex problems.
+    """Steps eta0 / t, by default 1 / (alpha t), for strongly convex problems.
 
     The first steps are far too long, so that the mean is a late one.
     """
 
-    learning_rates = ("optimal",)
+    learning_rates = ("inverse", "optimal")
     averages = (True, False)
-    fixed_eta0 = True
     needs: ClassVar[frozenset[str]] = SGD.needs | {"curvature"}
     late_mean = True
+
+    def __init__(self, problem, rng, *, eta0="auto", **options):
+        eta0 = 1.0 / problem.strength if eta0 == "auto" else eta0
+        super().__init__(problem, rng, eta0=eta0, **options)
 
 
 class AdaGrad(SGD):

@@ -124,6 +124,27 @@ def test_average_counts_the_weights_after_t_visits_t_times(tiny, rate, l1_ratio)
     assert_allclose(solver.model.w, mean, rtol=1e-10, atol=1e-10)
 
 
+# [Schmidt15, sec. 6] and [Martins10, sec. 6] have these; of Pegasos eta0 is a factor.
+@pytest.mark.parametrize(
+    ("method", "rate", "power", "fall"),
+    [
+        ("sgd", "inverse_sqrt", 0.5, 1.0),
+        ("asgd", "inverse_sqrt", 0.5, 1.0),
+        ("sgd", "inverse_epochs", 1.0, 1.0 / 8),
+        ("pegasos", "inverse", 1.0, 1.0),
+    ],
+)
+def test_steps_fall_with_the_visits_and_with_the_epochs(
+    tiny, method, rate, power, fall
+):
+    options = {"eta0": ETA0, "learning_rate": rate}
+    solver = solver_of(problem_of(*tiny), method, **options)
+    twin, rng = Twin(*tiny, 0.0), np.random.default_rng(0)
+    for _ in range(2):
+        twin.scaled(rng.permutation(8), ETA0, power, fall)
+    assert_allclose(after(solver, 2), twin.w, rtol=1e-10, atol=1e-10)
+
+
 def test_the_mean_of_pegasos_begins_anew_when_the_visits_have_doubled(tiny):
     solver, twin = solver_of(problem_of(*tiny), "pegasos"), Twin(*tiny, 0.0)
     rng, n = np.random.default_rng(0), len(twin.X)
@@ -363,7 +384,8 @@ def test_adaptive_steps_are_halved_where_the_objective_has_not_fallen(chains):
     [
         ({"learning_rate": "optimal"}, '="optimal" is not for method="svrg": choose'),
         ({"average": True}, 'average=True is not for .*: choose one of "auto", False'),
-        ({"method": "pegasos", "eta0": 0.1}, 'eta0=0.1 is not for method="pegasos"'),
+        ({"method": "hybrid", "eta0": 0.1}, 'eta0=0.1 is not for method="hybrid"'),
+        ({"method": "sgd", "learning_rate": "inverse"}, '="inverse" is not for'),
         ({"method": "pegasos", "l1_ratio": 1.0}, "Pegasos needs a strongly convex"),
         ({"method": "adagrad", "learning_rate": "optimal"}, '"adaptive"'),
         ({"method": "hybrid", "l1_ratio": 0.5}, "Hybrid needs the penalty L2"),
@@ -441,10 +463,10 @@ def test_the_step_size_is_told(chains, method):
     # The first certificate ends the fit.
     options = {"method": method, "tol": 1e9, "random_state": 0}
     crf = SGDCRF(**options).fit(*chains)
-    if METHODS[method].fixed_eta0:
+    if method in ("pegasos", "hybrid"):
         assert crf.eta0_ == pytest.approx(1.0 / crf.alpha_)
-    else:
-        assert crf.eta0_ > 0.0
+    assert crf.eta0_ > 0.0
+    if not METHODS[method].fixed_eta0:
         assert SGDCRF(**options, eta0=0.25).fit(*chains).eta0_ == 0.25
     if METHODS[method].streams:
         assert crf.partial_fit(*chains).eta0_ == crf.eta0_ > 0.0

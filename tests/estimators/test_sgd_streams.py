@@ -39,7 +39,7 @@ def tiny():
 
 def crf_of(method, **options):
     """An estimator whose steps do not depend on the cuts of the stream."""
-    if not METHODS[method].fixed_eta0:
+    if method != "pegasos":
         options = {"eta0": ETA0, **options}
     return SGDCRF(ALPHA, method=method, average=method == "asgd", **options)
 
@@ -57,7 +57,7 @@ def one_pass(method, X, y, **options):
         getattr(twin, method)(order)
     else:
         rates = map(LEARNING_RATES.get, METHODS[method].learning_rates)
-        power = next(rate.power for rate in rates if not rate.adaptive)
+        power = next(rate.power for rate in rates if rate.streams)
         twin.scaled(order, 1.0 / ALPHA if method == "pegasos" else ETA0, power)
     return twin
 

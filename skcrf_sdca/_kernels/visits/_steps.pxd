@@ -8,7 +8,6 @@ cdef class Steps:
     cdef double[::1] w
     cdef readonly Weights weights
     cdef DistinctFeatures features
-    cdef double strength
     cdef double decay                   # s c
     cdef double threshold               # s threshold
     cdef public double eta0

@@ -72,7 +72,7 @@ cdef class Steps:
         double strength, penalty, double eta0,
     ):
         self.w, self.weights, self.features = w, weights, features
-        self.strength, self.eta0 = strength, eta0
+        self.eta0 = eta0
         self.decay = strength * penalty.curvature
         self.threshold = strength * penalty.threshold
         self.n_biases = w.shape[0] - weights.layout.size
@@ -133,7 +133,7 @@ cdef class Steps:
 
 
 cdef class ScaledSteps(Steps):
-    """Steps of one size for all weights: eta_t = eta0 (1 + eta0 s t)^-power.
+    """Steps of one size for all weights: eta_t = eta0 (1 + fall t)^-power.
 
     With S_v the product of the 1 / (1 + eta s c) of the first v steps since the last
     restart, and B_v = sum_u eta_u s threshold / S_(u-1), a weight that was up to date
@@ -148,7 +148,7 @@ cdef class ScaledSteps(Steps):
     ----------
     w, weights, features, strength, penalty, eta0
         As for `Steps`.
-    power : float
+    power, fall : float
     capacity : int
         Steps between two updates of all weights.
     total : ndarray of shape (n_weights,) or None
@@ -156,6 +156,7 @@ cdef class ScaledSteps(Steps):
     """
 
     cdef double power
+    cdef double fall
     cdef double[::1] total
     cdef double[::1] shrunk             # (capacity + 1,) S
     cdef double[::1] cut                # (capacity + 1,) B
@@ -164,12 +165,12 @@ cdef class ScaledSteps(Steps):
 
     def __init__(
         self, w, weights, features, *, strength, penalty, eta0, double power,
-        int capacity, total=None,
+        double fall, int capacity, total=None,
     ):
         super().__init__(
             w, weights, features, strength=strength, penalty=penalty, eta0=eta0
         )
-        self.power, self.total = power, total
+        self.power, self.fall, self.total = power, fall, total
         self.shrunk = np.ones(capacity + 1)
         self.cut = np.zeros(capacity + 1)
         self.counted = np.zeros(capacity + 1)
@@ -232,7 +233,7 @@ cdef class ScaledSteps(Steps):
         cdef double eta = self.eta0
         cdef int v = self.now + 1
         if self.power != 0.0:
-            eta *= pow(1.0 + self.eta0 * self.strength * self.count, -self.power)
+            eta *= pow(1.0 + self.fall * self.count, -self.power)
         if sums is not None:
             sums.add_to_weights(-eta * weight)
         self.count += 1
