@@ -1,6 +1,6 @@
 """Tree-reweighted sums against enumeration, on graphs of up to six nodes."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -220,3 +220,20 @@ def test_inner_edges_of_a_grid_appear_in_half_of_the_trees():
     order = order_of(100, grid(10, 10))
     assert_allclose(np.sort(order.appearance)[: -2 * 9], 0.5)
     assert (order.counting[order.node[20:-20]] <= 0.0).all()
+
+
+def random_graph(n_nodes, share, rng):
+    """Return the edges of a graph that has each of all pairs by chance."""
+    pairs = np.array(list(combinations(range(n_nodes), 2)))
+    return pairs[rng.random(len(pairs)) < share]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_node_that_is_found_has_the_most_edges_to_nodes_found_before(seed):
+    n, ends = 12, random_graph(12, 0.3, np.random.default_rng(seed))
+    near = [{*ends[ends[:, 0] == v, 1], *ends[ends[:, 1] == v, 0]} for v in range(n)]
+    order, found = order_of(n, ends), set()
+    for v, n_edges in zip(order.node[::-1], order.n_edges[::-1], strict=True):
+        most = max(len(near[u] & found) for u in range(n) if u not in found)
+        assert n_edges == len(near[v] & found) == most
+        found.add(v)

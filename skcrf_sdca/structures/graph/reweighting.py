@@ -1,13 +1,15 @@
 """The order in which tree-reweighted sums take the nodes of a graph.
 
 Owns the choice of the order, the edge appearance probabilities that follow from it, and
-the arrays of both that _reweighted.pyx reads. Breadth-first search from a node of
+the arrays of both that _reweighted.pyx reads. Maximum cardinality search from a node of
 lowest degree, backwards: so every node but the first of each component has an edge to a
 later one, an edge that separates two parts has the probability 1, and in a grid most
-nodes have two edges to later ones. Graphs of equal shape share one order.
+nodes have two edges to later ones. Where edges are weak, log Z_TRW exceeds log Z in
+proportion to sum_e (1 / rho_e - 1), which is small where nodes have about as many edges
+to later ones. Graphs of equal shape share one order.
 """
 
-from collections import deque
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
@@ -78,22 +80,26 @@ array([0.5, 0.5, 1. , 1. ]))
 
 
 def _search(n_nodes, pairs):
-    """Return the nodes of each component as breadth-first search finds them."""
+    """Return the nodes of each component as maximum cardinality search finds them."""
     near = [[] for _ in range(n_nodes)]
     for a, b in pairs:
         near[a].append(b)
         near[b].append(a)
-    found, seen = [], bytearray(n_nodes)
+    found, is_found, n_edges = [], bytearray(n_nodes), [0] * n_nodes
     for first in sorted(range(n_nodes), key=lambda v: len(near[v])):
-        queue = deque([] if seen[first] else [first])
-        seen[first] = True
-        while queue:
-            v = queue.popleft()
+        # Most edges to nodes that are found first; then the first of these seen.
+        frontier, seen = [(0, 0, first)], {first: 0}
+        while frontier:
+            *_, v = heappop(frontier)
+            if is_found[v]:
+                continue
+            is_found[v] = True
             found.append(v)
             for u in near[v]:
-                if not seen[u]:
-                    seen[u] = True
-                    queue.append(u)
+                n_edges[u] += 1
+                place = seen.setdefault(u, len(seen))
+                if not is_found[u]:
+                    heappush(frontier, (-n_edges[u], place, u))
     return found
 
 
