@@ -20,6 +20,7 @@ SCRIPTS = {
     "gap_estimate": ("b.png", ["b.png"]),
     "held_out_error": ("c.png", ["c.png"]),
     "learning_curves": ("l.png", ["l.png"]),
+    "rivals_test_error": ("r.png", ["r.png"]),
     "line_search": ("d.png", ["d.png"]),
     "memory_table": ("memory.csv", ["memory.csv", "tasks.csv"]),
     "memory_vs_crfsuite": (None, []),
@@ -118,6 +119,21 @@ def test_residual_sampling_is_compared():
 @pytest.mark.parametrize(("name", "n_rows"), [("nonuniformity", 6), ("starts", 13)])
 def test_schemes_and_starts_are_measured(name, n_rows, data_folder):
     done = run(name, "--quick", "--task", "ocr", data=data_folder)
+    assert len(done.stdout.splitlines()) == 1 + n_rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "options", "n_rows"),
+    [
+        ("schedules", ["--task", "ocr"], 12),
+        ("several_c", [], 12),
+        ("sag_variants", [], 7),
+        ("exact_blocks", [], 12),
+    ],
+)
+def test_variants_of_the_papers_are_measured(name, options, n_rows, data_folder):
+    done = run(name, "--quick", *options, data=data_folder)
     assert len(done.stdout.splitlines()) == 1 + n_rows
 
 

@@ -13,12 +13,19 @@ beyond the data. The formulas, in bytes and without the weights themselves, are:
     full      a gradient of each sequence            8 n W
 
 "full" is stochastic average gradient without the structure of the CRF, which nobody
-runs. The tables are printed, and written as tasks.csv and memory.csv.
+runs. The third table has the ways to keep less of [Schmidt15, sec. 6], over "full": the
+numbers of a gradient that are not 0 (sparse), the marginals of nodes and edges, and
+those of nodes with sums over edges (mixed), as here. With gradients of batches of
+sequences, the nodes and the sums of a batch would take 8 (N K + n / batch K^2) bytes.
+The tables are printed, and written as tasks.csv, memory.csv and sag_memory.csv. The
+last needs no fit; with --formulas it is the only one.
 
-    python examples/benchmarks/memory_table.py [--task ocr] [--quick]
+    python examples/benchmarks/memory_table.py [--task ocr] [--formulas] [--quick]
 
 needs the folder of corpora in SKCRF_SDCA_DATA.
 """
+
+import numpy as np
 
 import runs
 import tables
@@ -34,6 +41,8 @@ MEASURED = {
     "L-BFGS": "L-BFGS",
 }
 MEMORY += [f"{method}{what}" for method in MEASURED for what in ("", " peak")]
+BATCH = 10
+SAG_MEMORY = ["task", "sparse", "marginals", "mixed", "mixed in MiB", "batches in MiB"]
 
 
 def kept(problem, n_weights):
@@ -72,9 +81,43 @@ def rows_of(campaign, name):
     return [tasks.TITLES[name], *sizes], [tasks.TITLES[name], *memory]
 
 
+def sag_row(campaign, name):
+    """Return the row of one task of the ways to keep the gradients of SAG."""
+    task = campaign.load(name)
+    problem = tasks.problem(task)
+    n, n_labels = problem.n_sequences, problem.structure.n_labels
+    n_positions, matrix = len(problem.targets.labels), n_labels**2
+    distinct = problem.structure.distinct_features()
+    n_distinct = distinct.n_sequences_with(np.arange(n)).sum()
+    full = n * len(problem.new_parameters().w)
+    nodes = n_positions * n_labels
+    mixed = nodes + n * matrix
+    sizes = (
+        n_distinct * n_labels + n * (3 * n_labels + matrix),
+        nodes + (n_positions - n) * matrix,
+        mixed,
+    )
+    in_bytes = (8 * mixed, 8 * (nodes + n * matrix / BATCH))
+    cells = [f"{size / full:.1e}" for size in sizes] + list(map(tables.size, in_bytes))
+    return [tasks.TITLES[name], *cells]
+
+
+def write_sag(campaign):
+    """Print and write the table of SAG."""
+    rows = [SAG_MEMORY, *(sag_row(campaign, name) for name in campaign.names)]
+    tables.show(rows)
+    tables.write(rows, campaign.output.with_stem("sag_memory"))
+
+
 def main():
-    """Print and write both tables."""
-    campaign = runs.start(__doc__, "results/memory.csv")
+    """Print and write the tables."""
+    parser = runs.parser(__doc__, "results/memory.csv")
+    parser.add_argument("--formulas", action="store_true", help="make no fit")
+    arguments = parser.parse_args()
+    campaign = runs.Campaign(arguments)
+    write_sag(campaign)
+    if arguments.formulas:
+        return
     rows = [rows_of(campaign, name) for name in campaign.names]
     sizes, memory = zip(*rows, strict=True)
     print("\nsizes")

@@ -64,6 +64,8 @@ class FitMonitor:
         Stop at gap <= tol * primal.
     observers : iterable of Observer, default=()
         More can be appended to the attribute before the run.
+    clock : callable, default=time.perf_counter
+        Returns a time in seconds.
 
     Attributes
     ----------
@@ -80,8 +82,8 @@ class FitMonitor:
         Whether the gap was reached; whether an observer asked to stop.
     """
 
-    def __init__(self, solver, *, max_iter, tol, observers=()):
-        self.solver = solver
+    def __init__(self, solver, *, max_iter, tol, observers=(), clock=perf_counter):
+        self.solver, self.clock = solver, clock
         self.max_iter = max_iter
         self.tol = tol
         self.target = self.floor = np.nan
@@ -110,10 +112,10 @@ class FitMonitor:
     def _begin_epoch(self):
         for observer in self.observers:
             observer.begin_epoch()
-        self._resumed = perf_counter()
+        self._resumed = self.clock()
 
     def _end_epoch(self):
-        self._seconds += perf_counter() - self._resumed
+        self._seconds += self.clock() - self._resumed
         solver, n = self.solver, self.solver.problem.n_sequences
         measures = self._measure()
         _check_finite(measures)

@@ -74,3 +74,22 @@ def test_saga_converges_at_the_rate_of_proposition_1(problem):
     bound = (1.0 - problem.alpha * step) ** (N * np.arange(N_EPOCHS + 1))
     assert (distances[1:] <= bound[1:] * distances[0]).all()
     assert distances[-1] < 1e-3 * distances[0]
+
+
+def test_the_gap_is_bounded_by_the_distance_from_the_optimum(problem):
+    # [LePriol18, appendix D]: P(w) - P* >= alpha / L g(w) for the gap of w alone, with
+    # L <= alpha + mean R_i, and D* - D >= s / n g for the gap of a dual point.
+    best, _ = optimum(problem)
+    radii = problem.structure.squared_radii()
+    smooth = problem.alpha + radii.mean()
+    rng = np.random.default_rng(0)
+    for size in (1e-2, 1e-1, 1.0, 10.0):
+        w = size * rng.normal(size=problem.new_parameters().w.shape)
+        found = problem.certify_primal(w)[1]
+        assert 0.0 < problem.alpha * found.gap <= smooth * (found.primal - best)
+    solver = SDCA(problem, rng, dual_dtype="float64", sampling="uniform")
+    step = 1.0 / (1.0 + radii.max() / (N * problem.alpha))
+    for _ in range(10):
+        found = solver.certify()
+        assert 0.0 < step * found.gap <= N * (best - found.dual)
+        solver.epoch()

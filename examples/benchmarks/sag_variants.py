@@ -1,0 +1,160 @@
+"""Compare variants of SAG and SAGA that the package does not have, in dense NumPy.
+
+Each L_i is found by the search of [Schmidt15, algorithm 2] at every visit, from `decay`
+times the last one; it begins with 0.5 mean(L), or with 1 in the SAG-NUS of 2013
+[Schmidt15, sec. 5], which halves, and draws by L_i with probability m / n, where m
+sequences were seen. SAGA has the step of proposition 1, for uniform draws (a), or for
+draws by L_i to step and uniform ones to remember (b). Its first epoch is a pass in
+random order, which finds all L_i. The table has P / P* - 1 in per cent by oracle calls.
+
+    python examples/benchmarks/sag_variants.py [--first 500] [--quick]
+
+needs the folder of corpora in SKCRF_SDCA_DATA.
+"""
+
+import argparse
+from dataclasses import dataclass
+
+import numpy as np
+from numpy_chains import Chains
+from starts import QUICK_FIRST, least
+
+import tables
+import tasks
+
+CALLS = (10, 20, 40)
+FIRST = 500
+# No search along a gradient whose square is smaller [Schmidt15, sec. 5].
+SMALLEST = 1e-8
+HEADER = ["variant", *(f"{calls} n calls" for calls in CALLS), "epochs"]
+
+
+@dataclass
+class Variant:
+    """How the constants begin and fall, how sequences are drawn, and the step."""
+
+    decay: float = 0.9
+    first: float | None = None
+    grows: bool = False
+    saga: str | None = None
+
+
+VARIANTS = {
+    "SAG-NUS, a search at every visit": Variant(),
+    "SAG-NUS, begins with 1": Variant(first=1.0),
+    "SAG-NUS, halves": Variant(decay=0.5),
+    "SAG-NUS, draws grow": Variant(grows=True),
+    "SAG-NUS of 2013": Variant(decay=0.5, first=1.0, grows=True),
+    "SAGA, one uniform draw": Variant(saga="one"),
+    "SAGA, two draws": Variant(saga="two"),
+}
+
+
+class Run:
+    """One variant on some chains: weights, gradients that are kept, constants."""
+
+    def __init__(self, chains, variant, rng):
+        self.chains, self.variant, self.rng = chains, variant, rng
+        self.n, self.alpha = chains.problem.n_sequences, chains.problem.alpha
+        self.w = chains.problem.new_parameters().w
+        self.kept = np.zeros((self.n, len(self.w)))
+        self.total = np.zeros_like(self.w)
+        self.lipschitz, self.known = np.zeros(self.n), np.zeros(self.n, dtype=bool)
+        self.epochs = 0
+
+    def searched(self, i):
+        """Return the gradient of f_i, after a search for L_i along it."""
+        chains, variant = self.chains, self.variant
+        loss, gradient = chains.loss_and_gradient(self.w, i)
+        if self.known[i]:
+            value = variant.decay * self.lipschitz[i]
+        else:
+            known = self.lipschitz[self.known]
+            value = variant.first or (0.5 * known.mean() if len(known) else 1.0)
+        norm = gradient @ gradient
+        while norm > SMALLEST:
+            least = loss - 0.5 * norm / value
+            if chains.loss(self.w - gradient / value, i) <= least + 1e-13 * (1 + loss):
+                break
+            value *= 2.0
+        self.lipschitz[i], self.known[i] = value, True
+        return gradient
+
+    def remember(self, i, gradient):
+        """Keep a gradient."""
+        self.total += gradient - self.kept[i]
+        self.kept[i] = gradient
+
+    def draw(self):
+        """Return a sequence: by L_i with the probability of the variant."""
+        seen = self.lipschitz[self.known]
+        share = len(seen) / self.n if self.variant.grows else 0.5
+        if self.variant.saga == "two":
+            share = 1.0
+        if self.variant.saga == "one" or not len(seen) or self.rng.random() >= share:
+            return self.rng.integers(self.n)
+        return self.rng.choice(self.n, p=self.lipschitz / seen.sum())
+
+    def sag(self, i):
+        """Make a visit of SAG."""
+        self.remember(i, self.searched(i))
+        seen = self.lipschitz[self.known]
+        step = 0.5 / (seen.max() + self.alpha) + 0.5 / (seen.mean() + self.alpha)
+        self.move(step, self.total / len(seen))
+
+    def saga(self, i):
+        """Make a visit of SAGA, with one draw or two."""
+        gradient = self.searched(i)
+        change, mean = gradient - self.kept[i], self.total / self.n
+        if self.variant.saga == "one" or self.epochs == 0:
+            factor, step = 1.0, 0.25 / (self.lipschitz.max() + self.alpha)
+            self.remember(i, gradient)
+        else:
+            average = self.lipschitz.mean()
+            factor, step = average / self.lipschitz[i], 0.25 / (average + self.alpha)
+            other = self.rng.integers(self.n)
+            self.remember(other, self.searched(other))
+        self.move(step, factor * change + mean)
+
+    def move(self, step, gradient):
+        """Step against a gradient of the losses and against the penalty."""
+        self.w *= 1.0 - step * self.alpha
+        self.w -= step * gradient
+
+    def epoch(self):
+        """Make n visits; SAGA makes the first ones in random order."""
+        visit = self.saga if self.variant.saga else self.sag
+        in_order = self.variant.saga and self.epochs == 0
+        for i in self.rng.permutation(self.n):
+            visit(i if in_order else self.draw())
+        self.epochs += 1
+
+    def primal(self):
+        """Return P."""
+        return self.chains.problem.certify_primal(self.w)[1].primal
+
+
+def row_of(task, name, bound):
+    """Return a row of the table: P where the calls are first above a level."""
+    run = Run(Chains(task), VARIANTS[name], np.random.default_rng(0))
+    cells = []
+    while len(cells) < len(CALLS):
+        run.epoch()
+        if run.chains.n_calls >= CALLS[len(cells)] * run.n:
+            cells.append(f"{100.0 * (run.primal() / bound - 1.0):.3f}")
+    return [name, *cells, f"{run.epochs}"]
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--first", type=int, default=FIRST, help="number of sequences")
+    parser.add_argument("--quick", action="store_true", help="a trial on few sequences")
+    options = parser.parse_args()
+    task = tasks.load("ocr", QUICK_FIRST if options.quick else options.first)
+    bound = least(tasks.problem(task), 1e-2 if options.quick else 1e-6)
+    tables.show([HEADER, *(row_of(task, name, bound) for name in VARIANTS)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Compare schedules of the step of stochastic gradient, and means, on some sequences.
+
+[Schmidt15, sec. 6] found a constant step better than eta / sqrt(t) and eta / (d + t),
+for the last weights and for their mean, and the last weights of Pegasos, with steps
+eta / (alpha t), better than their mean. [Martins10, sec. 6] has eta / (1 + (t - 1) / n)
+for SG. eta is the best of powers of 10 after the epochs of each column; of Pegasos it
+is a factor of 1 / alpha. Footnote 10 of [Schmidt15] has SG with non-uniform draws: here
+with repetitions, half of them by the squared radius of the features, which bounds the
+Lipschitz constant of a gradient. The table has P / P* - 1 in per cent.
+
+    python examples/benchmarks/schedules.py [--task ocr] [--first 1500] [--quick]
+
+needs the folder of corpora in SKCRF_SDCA_DATA.
+"""
+
+import numpy as np
+from starts import QUICK_FIRST, least
+
+import tables
+import tasks
+from skcrf_sdca.solvers.sgd import SGD
+from skcrf_sdca.solvers.sgd_methods import METHODS
+
+EPOCHS = (5, 10, 20)
+POWERS = range(-4, 3)
+RATES = ("constant", "inverse_sqrt", "inverse_epochs", "optimal")
+
+
+class Drawn(SGD):
+    """SG with uniform draws: the same sequence may come twice."""
+
+    by_radius = 0.0
+
+    def __init__(self, problem, rng, **options):
+        super().__init__(problem, rng, **options)
+        radii = problem.structure.squared_radii()
+        uniform = np.full(len(radii), 1.0 / len(radii))
+        self.probability = (1.0 - self.by_radius) * uniform
+        self.probability += self.by_radius * radii / radii.sum()
+
+    @property
+    def feature_scale(self):
+        """The factors that make the gradients of the draws unbiased."""
+        return super().feature_scale / (self.probability * len(self.probability))
+
+    def visit(self, order):
+        """Visit as many drawn sequences."""
+        n = len(order)
+        super().visit(self.rng.choice(n, n, p=self.probability).astype(np.intp))
+
+
+class DrawnByRadius(Drawn):
+    """SG with half of its draws by the squared radius."""
+
+    by_radius = 0.5
+
+
+SOLVERS = METHODS | {"drawn": Drawn, "drawn by radius": DrawnByRadius}
+# The method, its schedule, and whether the model is the mean of the weights.
+VARIANTS = {
+    **{f"last weights, {rate}": ("sgd", rate, False) for rate in RATES},
+    **{f"mean, {rate}": ("asgd", rate, True) for rate in RATES},
+    "last weights, constant, drawn": ("drawn", "constant", False),
+    "last weights, constant, by radius": ("drawn by radius", "constant", False),
+    "Pegasos, last weights": ("pegasos", "inverse", False),
+    "Pegasos, mean of late weights": ("pegasos", "inverse", True),
+}
+HEADER = ["task", "weights, schedule", *(f"after {epoch}" for epoch in EPOCHS)]
+HEADER += [f"eta after {EPOCHS[-1]}"]
+
+
+def primals(problem, method, rate, average, eta0):
+    """Return P after some epochs; infinity where the weights are no numbers."""
+    rng = np.random.default_rng(0)
+    options = {"learning_rate": rate, "average": average, "eta0": eta0}
+    solver = SOLVERS[method](problem, rng, method=method, **options)
+    found = dict.fromkeys(EPOCHS, np.inf)
+    try:
+        for epoch in range(1, EPOCHS[-1] + 1):
+            solver.epoch()
+            if epoch in EPOCHS:
+                found[epoch] = solver.certify().primal
+    except ValueError:
+        pass
+    return [found[epoch] for epoch in EPOCHS]
+
+
+def row_of(problem, title, name, bound):
+    """Return a row of the table."""
+    method, *options = VARIANTS[name]
+    unit = 1.0 / problem.strength if method == "pegasos" else 1.0
+    etas = 10.0 ** np.array(POWERS)
+    found = np.array([primals(problem, method, *options, unit * eta) for eta in etas])
+    cells = [f"{100.0 * (best / bound - 1.0):.2f}" for best in found.min(axis=0)]
+    return [title, name, *cells, f"{etas[found[:, -1].argmin()]:.0e}"]
+
+
+def main():
+    """Print the table."""
+    options = tasks.parser(__doc__).parse_args()
+    first = QUICK_FIRST if options.quick else options.first
+    rows = [HEADER]
+    for task in options.task:
+        problem = tasks.problem(tasks.load(task, first))
+        bound = least(problem, 1e-2 if options.quick else 1e-6)
+        rows += [row_of(problem, tasks.TITLES[task], name, bound) for name in VARIANTS]
+    tables.show(rows)
+
+
+if __name__ == "__main__":
+    main()
