@@ -134,6 +134,37 @@ def test_searches_in_the_words_of_users_find_a_page():
     ] == []
 
 
+# What somebody reads who labels text for the first time.
+FIRST = "command", "decoding", "index", "install", "own_file", "persistence", "text"
+FIRST_PAGES = [ROOT / "README.rst", *(DOCS / f"{name}.rst" for name in FIRST)]
+
+
+@pytest.mark.parametrize("page", FIRST_PAGES, ids=lambda page: page.stem)
+def test_the_first_estimator_that_a_reader_meets_is_the_same_everywhere(page):
+    first = re.search(r"\w*CRF(?=\()", page.read_text(encoding="utf-8"))
+    assert first and first[0] == "CRF"
+
+
+def linked_pages(page):
+    """Return the names of the pages of the guide to which a page links."""
+    text = (DOCS / f"{page}.rst").read_text(encoding="utf-8")
+    links = r":doc:`(?:[^`]*<)?/?(\w+)>?`|:link: (\w+)$|^   (\w+)$"
+    return {name for found in re.findall(links, text, re.M) for name in found if name}
+
+
+def test_every_page_of_the_guide_is_two_clicks_from_the_start():
+    reached = linked_pages("index") & {page.stem for page in PAGES}
+    reached |= set().union(*map(linked_pages, reached))
+    assert {page.stem for page in PAGES} - reached == {"index"}
+
+
+def test_the_first_row_of_performance_is_what_people_run():
+    text = (DOCS / "performance.rst").read_text(encoding="utf-8")
+    rows = re.findall(r'^   "([^"]*)",', text, re.M)
+    assert rows[0].startswith("as the tutorial")
+    assert text.index("after 100 iterations") < text.index("Run to its end")
+
+
 SKLEARN_1_9 = doctest.register_optionflag("SKLEARN_1_9")
 
 
