@@ -109,6 +109,17 @@ def test_a_parser_is_certified(options, data_folder):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "firsts"), [((), ["1", "1", "1", "1", "inf"]), (("--figure",), ["1"])]
+)
+def test_losses_of_parsers_are_compared(options, firsts, data_folder):
+    few = "--sentences", "30", "--epochs", "1"
+    printed = run("parsing_losses", *few, *options, data=data_folder).stdout
+    rows = printed.splitlines()[-len(firsts) :]
+    assert [row.split()[0] for row in rows] == firsts
+
+
+@pytest.mark.slow
 def test_residual_sampling_is_compared():
     header, *rows = run("residual_sampling", "--quick").stdout.splitlines()
     assert header.split()[:2] == ["data", "sampling"]

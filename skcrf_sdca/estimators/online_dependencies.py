@@ -34,6 +34,7 @@ from skcrf_sdca.model.answers import accuracy
 from skcrf_sdca.model.dependency_answers import PackedArcs, TreeAnswers
 from skcrf_sdca.model.fitted import set_fitted
 from skcrf_sdca.model.validation import checked_weight
+from skcrf_sdca.objective.losses import STEP_LOSSES, new_loss
 from skcrf_sdca.solvers.dca import AVERAGES, DCA, DEFAULT_AVERAGE
 from skcrf_sdca.structures.dependency.scores import (
     ArcScores,
@@ -159,7 +160,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             If tokens lack a column, heads form a cycle or are out of range, a word is
             its own head, or two words are below the root with ``single_root=True``; the
             message names the sentence and the word. If `features` have templates of
-            siblings without ``projective=True``, or with the log loss.
+            siblings without ``projective=True``, or with a loss of probabilities.
         """
         arcs, heads, relations = self._read_trees(X, y)
         state = self._state(arcs, keeps=self.warm_start)
@@ -229,6 +230,10 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         rows = arcs.relation_rows(heads)
         return {"relations_": learned_relations(self, method, rows, relations)}
 
+    def _loss(self):
+        """Return the loss of a sentence, whose cost is of one wrong head."""
+        return new_loss(self.loss, self.temperature, self.margin)
+
     def _features(self):
         """Return the features of arcs."""
         return ArcFeatures() if self.features is None else self.features
@@ -236,7 +241,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     def _arcs(self, X):
         """Return the TokenArcs of X."""
         arcs = TokenArcs(self._features(), X, takes_siblings=True)
-        if arcs.has_siblings and not (self.projective and self.loss != "log_loss"):
+        if arcs.has_siblings and not (self.projective and not self._loss().is_smooth):
             raise ValueError(
                 "features: templates with s, of siblings, need projective=True, and "
                 "loss='hinge' or 'perceptron'."
@@ -263,7 +268,14 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
 
     def _steps(self, arcs, heads, state):
         """Return the compiled visits, which change the arrays of a state in place."""
-        rows, options = arcs.rows(), {"C": self.C, "loss": self.loss, **state}
+        loss, rows = self._loss(), arcs.rows()
+        options = {
+            "C": self.C,
+            "temperature": loss.temperature,
+            "margin": loss.cost or 0.0,
+            "fixed_step": loss.name in STEP_LOSSES,
+            **state,
+        }
         if not arcs.has_siblings:
             inference = inference_on_trees(self._kind, arcs.offsets, 2, None)
             return TreeSteps(rows, inference, heads, **options)
@@ -284,7 +296,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             "n_features_in_": len(coef),
             "coef_": coef[np.newaxis],
             "intercept_": np.zeros(1),
-            "temperature_": 1.0 if self.loss == "log_loss" else 0.0,
+            "temperature_": self._loss().temperature,
             "n_visits_": state["n_visits"],
             "loss_": loss,
         }
@@ -346,7 +358,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         """Return the ArcScores of some sentences."""
         local = np.zeros((int(arcs.offsets[end] - arcs.offsets[begin]), 2))
         rows = arcs.rows(begin, end)
-        local[:, 1] = rows.scores(w)
+        local[:, 1] = rows.scores(w) / (self.temperature_ or 1.0)
         offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
         if arcs.has_siblings:
             siblings, bounds = arcs.sibling_rows(rows).scores(w)

@@ -1036,7 +1036,7 @@ class PassiveAggressiveOptions(
 
 
 @parameters
-class OnlineTreeOptions:
+class OnlineTreeOptions(MarginOptions):
     """How dependency trees are learned online."""
 
     C: float = parameter(POSITIVE, default=0.03, kw_only=False)
@@ -1044,15 +1044,16 @@ class OnlineTreeOptions:
 
     Aggressiveness: the longest step, or with "perceptron" each step.
     """
-    loss: Literal["hinge", "perceptron", "log_loss"] = "hinge"
-    """{"hinge", "perceptron", "log_loss"}
+    loss: OnlineLossName = parameter(Choices(ONLINE_LOSSES.keys()), default="hinge")
+    """{"hinge", "perceptron", "log_loss", "softmax_margin"}
 
     With "hinge" a visit is one of 1-best MIRA: other trees are to have a score that is
-    lower by 1 for each wrong head. With "perceptron" it is the averaged perceptron: a
-    step `C` where the best tree is wrong. These two give scores, and no probabilities;
-    their visits touch the features of wrong arcs alone. "log_loss" is the negative
-    log-likelihood, whose gradient has all arcs: a visit takes two to four times as
-    long.
+    lower by `margin` for each wrong head. With "perceptron" it is the averaged
+    perceptron: a step `C` where the best tree is wrong. These two give scores, and no
+    probabilities; their visits touch the features of wrong arcs alone. "log_loss" is
+    the negative log-likelihood, and "softmax_margin" has the cost of "hinge" and sums
+    over all trees. The gradient of these two has all arcs: a visit takes two to four
+    times as long.
     """
 
 

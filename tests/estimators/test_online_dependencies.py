@@ -18,7 +18,8 @@ TEMPLATES = ["h.word m.word", "h.tag m.tag", "m.tag", "h.tag between.tag m.tag"]
 # So few columns that some are shared.
 FEATURES = ArcFeatures(TEMPLATES, columns=("word", "tag"), n_features=301)
 LENGTHS = [3, 4, 1, 4, 2, 3, 0, 4]
-LOSSES = ("hinge", "perceptron", "log_loss")
+LOSSES = ("hinge", "perceptron", "log_loss", "softmax_margin")
+SMOOTH = {"log_loss", "softmax_margin"}
 KINDS = [(True, False), (True, True), (False, False), (False, True)]
 # Powers of shares in the average.
 POWERS = {"polynomial": 4, "uniform": 1, False: None}
@@ -43,7 +44,7 @@ def new_parser(**options):
     return OnlineDependencyCRF(features=FEATURES, random_state=0, **options)
 
 
-def twin(X, y, *, C, loss, average, epochs, **kind):
+def twin(X, y, *, C, loss, average, epochs, temperature=1.0, margin=1.0, **kind):
     """Return the weights after epochs in order, and the mean loss of the last one."""
     w, visits, power = np.zeros(FEATURES.n_features), [], POWERS[average]
     dense = [arcs.toarray() for arcs in FEATURES.transform(X)]
@@ -51,7 +52,8 @@ def twin(X, y, *, C, loss, average, epochs, **kind):
         losses = []
         for rows, heads in zip(dense, y, strict=True):
             if heads:
-                found, g = loss_of(rows, np.array(heads), w, loss, kind)
+                options = np.array(heads), w, loss, kind, temperature, margin
+                found, g = loss_of(rows, *options)
                 losses.append(max(found, 0.0))
                 is_wrong = found > 0.0 or (loss == "perceptron" and found == 0.0)
                 if is_wrong and (g != 0.0).any():
@@ -64,18 +66,20 @@ def twin(X, y, *, C, loss, average, epochs, **kind):
     return w, sum(losses) / len(X)
 
 
-def loss_of(rows, heads, w, loss, kind):
+def loss_of(rows, heads, w, loss, kind, temperature=1.0, margin=1.0):
     """Return the loss of a sentence, and its gradient."""
     n = len(heads)
     scores, target = (rows @ w).reshape(n + 1, n), np.zeros((n + 1, n))
     target[heads, np.arange(n)] = 1.0
     right = (scores * target).sum()
-    if loss == "log_loss":
+    if loss in ("hinge", "softmax_margin"):
+        scores = scores + margin * (1.0 - target)
+    if loss in SMOOTH:
+        scores = scores / temperature
         marginals, _ = tree_twin.arc_marginals(scores, **kind)
-        value = tree_twin.log_partition(scores, **kind) - right
+        value = temperature * tree_twin.log_partition(scores, **kind) - right
         return value, rows.T @ (marginals - target).ravel()
-    cost = 1.0 - target if loss == "hinge" else 0.0
-    trees, values = tree_twin.tree_scores(scores + cost, **kind)
+    trees, values = tree_twin.tree_scores(scores, **kind)
     best = np.zeros((n + 1, n))
     best[trees[values.argmax()], np.arange(n)] = 1.0
     return values.max() - right, rows.T @ (best - target).ravel()
@@ -83,11 +87,13 @@ def loss_of(rows, heads, w, loss, kind):
 
 @pytest.mark.parametrize(("single_root", "projective"), KINDS)
 @pytest.mark.parametrize("average", POWERS)
-def test_visits_are_those_of_the_twin(single_root, projective, average):
+@pytest.mark.parametrize("loss", sorted(SMOOTH))
+def test_visits_are_those_of_the_twin(loss, single_root, projective, average):
     kind = {"single_root": single_root, "projective": projective}
     X, y = made(**kind)
-    # The marginals of the log loss have no ties between trees.
-    options = {"C": 0.4, "loss": "log_loss", "average": average}
+    # Marginals have no ties between trees.
+    options = {"C": 0.4, "loss": loss, "average": average}
+    options |= {"temperature": 0.6, "margin": 1.7}
     expected, loss = twin(X, y, epochs=3, **options, **kind)
     crf = new_parser(max_iter=3, shuffle=False, **options, **kind).fit(X, y)
     assert_allclose(crf.coef_[0], expected, rtol=0, atol=2e-6)
@@ -98,16 +104,18 @@ def test_visits_are_those_of_the_twin(single_root, projective, average):
 
 @pytest.mark.parametrize("loss", ["hinge", "perceptron"])
 @pytest.mark.parametrize("projective", [False, True])
-def test_steps_from_the_best_tree_are_those_of_the_twin(loss, projective):
+@pytest.mark.parametrize("margin", [1.0, 0.3])
+def test_steps_from_the_best_tree_are_those_of_the_twin(margin, loss, projective):
     kind = {"single_root": True, "projective": projective}
     X, y = made(1, **kind)
     X, y = X[3:4], y[3:4]
     # Weights that leave no ties between trees.
     start = np.random.default_rng(5).normal(size=FEATURES.n_features)
-    crf = new_parser(C=0.05, loss=loss, average=False, **kind).fit(X, y)
+    options = {"C": 0.05, "loss": loss, "average": False, "margin": margin}
+    crf = new_parser(**options, **kind).fit(X, y)
     crf.coef_ = start[np.newaxis].copy()
     (rows,) = (arcs.toarray() for arcs in FEATURES.transform(X))
-    value, g = loss_of(rows, np.array(y[0]), start, loss, kind)
+    value, g = loss_of(rows, np.array(y[0]), start, loss, kind, margin=margin)
     assert value > 0.0
     step = 0.05 if loss == "perceptron" else min(0.05, value / (g @ g))
     crf.partial_fit(X, y)
@@ -115,7 +123,7 @@ def test_steps_from_the_best_tree_are_those_of_the_twin(loss, projective):
     assert crf.loss_ == pytest.approx(value, abs=1e-5)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "perceptron", "log_loss"])
+@pytest.mark.parametrize("loss", LOSSES)
 def test_what_can_be_learned_is_learned(loss):
     X, y = made(2, single_root=True)
     crf = new_parser(C=1.0, loss=loss, max_iter=60).fit(X, y)
@@ -197,7 +205,21 @@ def test_crossing_arcs_are_learned_from():
     assert crf.log_likelihood(X, y).tolist() == [-np.inf]
 
 
-def test_probabilities_are_there_with_the_log_loss_alone():
+def test_probabilities_are_of_scores_divided_by_the_temperature():
+    X, y = made(3, single_root=True)
+    crf = new_parser(loss="softmax_margin", temperature=0.5, max_iter=2).fit(X, y)
+    assert crf.temperature_ == 0.5
+    for rows, proba in zip(FEATURES.transform(X), crf.predict_proba(X), strict=True):
+        n = proba.shape[1]
+        if n:
+            scores = (rows @ crf.coef_[0]).reshape(n + 1, n) / 0.5
+            expected, _ = tree_twin.arc_marginals(
+                scores, single_root=True, projective=False
+            )
+            assert_allclose(proba, expected, atol=1e-6)
+
+
+def test_probabilities_are_there_with_smooth_losses_alone():
     X, y = made()
     for loss in ("hinge", "perceptron"):
         crf = new_parser(loss=loss)

@@ -4,11 +4,14 @@ A visit to a sentence moves the weights against the gradient g of its loss,
 
     w <- w - step g,    step = min(C, loss / ||g||^2),
 
-as in _dca.pyx, where the average of the weights is explained too. The hinge takes the
-best tree, in which each wrong head costs 1, and g = f(best) - f(target); the perceptron
-takes the best tree without costs, and the step C; the log loss has log Z, and g = sum
-over arcs of (marginal - target) f(arc). Weights are float32: reading them is most of
-the time of a visit.
+as in _dca.pyx, where the average of the weights is explained too. The losses are those
+of losses.py, with a cost of `margin` for each wrong head:
+
+    loss = T log sum_y exp( (score(y) + cost(y)) / T ) - score(target).
+
+For T > 0, g = sum over arcs of (marginal - target) f(arc); for T = 0 the loss has the
+maximum, and g = f(best) - f(target). The perceptron takes the best tree without costs,
+and the step C. Weights are float32: reading them is most of the time of a visit.
 """
 
 from libc.math cimport fabs, isfinite
@@ -29,12 +32,6 @@ cdef double SMALLEST = 1e-5
 cdef enum:
     AHEAD = 16
 
-LOSSES = ("hinge", "perceptron", "log_loss")
-cdef enum Loss:
-    HINGE
-    PERCEPTRON
-    LOG_LOSS
-
 
 cdef class TreeSteps:
     """Visits to sentences, one after another.
@@ -48,7 +45,12 @@ cdef class TreeSteps:
         The heads of all words, 0 for the root.
     C : float
         The longest step.
-    loss : {"hinge", "perceptron", "log_loss"}
+    temperature : float
+        T.
+    margin : float
+        The cost of a wrong head.
+    fixed_step : bool
+        Whether every step is C, as the perceptron takes it.
     w : ndarray of shape (n_features,), float32
         The weights, changed in place.
     total : ndarray of shape (n_features,), float64, or None
@@ -59,7 +61,7 @@ cdef class TreeSteps:
         Visits so far.
     siblings : SiblingRows, default=None
         If trees have scores of siblings too. The inference is a SiblingTreeInference
-        then, which has room for these scores of one sentence; the loss has no sums.
+        then, which has room for these scores of one sentence; T is 0.
     """
 
     cdef ArcRows rows
@@ -68,7 +70,9 @@ cdef class TreeSteps:
     cdef SiblingTreeInference trees         # the inference with siblings
     cdef const int[::1] heads
     cdef double C
-    cdef Loss loss
+    cdef double temperature
+    cdef double margin
+    cdef bint fixed_step
     cdef float[::1] w
     cdef double[::1] total
     cdef double power
@@ -83,13 +87,14 @@ cdef class TreeSteps:
     cdef int[::1] columns                   # of one arc
 
     def __init__(
-        self, rows, inference, heads, *, C, loss, w, total, power, n_visits,
-        siblings=None,
+        self, rows, inference, heads, *, C, temperature, margin, fixed_step,
+        w, total, power, n_visits, siblings=None,
     ):
         self.rows, self.inference, self.heads = rows, inference, heads
         if siblings is not None:
             self.siblings, self.trees = siblings, inference
-        self.C, self.loss = C, LOSSES.index(loss)
+        self.C, self.temperature, self.margin = C, temperature, margin
+        self.fixed_step = fixed_step
         self.w, self.total, self.power, self.n_visits = w, total, power, n_visits
         self.gradient = np.zeros(len(w), dtype=np.float32)
         self.is_touched = np.zeros(len(w), dtype=np.uint8)
@@ -128,7 +133,7 @@ cdef class TreeSteps:
             return False
         # A target that is no tree of this kind may be better than all that are. The
         # perceptron also moves away from wrong trees that are as good.
-        if loss < 0.0 or (loss == 0.0 and self.loss != PERCEPTRON):
+        if loss < 0.0 or (loss == 0.0 and not self.fixed_step):
             return True
         self.sum_of_losses += loss
         self.set_gradient(heads)
@@ -136,34 +141,35 @@ cdef class TreeSteps:
         norm = self.squared_norm()
         # Where trees have the same features, there is nothing to move.
         self.move(
-            self.C if self.loss == PERCEPTRON or norm == 0.0
+            self.C if self.fixed_step or norm == 0.0
             else min(self.C, loss / norm)
         )
         return True
 
     cdef double set_loss(self, const int* heads) noexcept nogil:
         """Find the best tree, or the marginals; return the loss."""
-        cdef Py_ssize_t m, n = self.rows.n
+        cdef Py_ssize_t k, m, n = self.rows.n
         cdef double target = 0.0
         cdef double* arcs = &self.inference.arcs[0]
         for m in range(n):
             target += arcs[heads[m] * n + m]
+            # All arcs have the cost, but the right ones.
+            arcs[heads[m] * n + m] -= self.margin
         if self.trees is not None:
             target += self.trees.best_spans.score_of_siblings(n, heads)
-        if self.loss == LOG_LOSS:
-            return self.inference.set_marginals() - target
-        if self.loss == HINGE:
-            # All arcs cost 1, but the right ones.
-            for m in range(n):
-                arcs[heads[m] * n + m] -= 1.0
-            target -= n
-        return self.inference.set_best() - target
+        target -= self.margin * n
+        if self.temperature == 0.0:
+            return self.inference.set_best() - target
+        if self.temperature != 1.0:
+            for k in range(n * (n + 1)):
+                arcs[k] /= self.temperature
+        return self.temperature * self.inference.set_marginals() - target
 
     cdef void set_gradient(self, const int* heads) noexcept nogil:
         """Write the gradient of the loss."""
         cdef Py_ssize_t h, m, n = self.rows.n
         cdef double change
-        if self.loss != LOG_LOSS:
+        if self.temperature == 0.0:
             for m in range(n):
                 h = self.inference.heads[m]
                 if h != heads[m]:
