@@ -176,7 +176,7 @@ def check_needs(solver, structure, loss, penalty, provided=frozenset()):
         needs = ", ".join(NEEDS[need] for need in sorted(missing))
         raise ValueError(
             f"{solver.__name__} needs {needs}; got the structure {structure.name!r}, "
-            f"the loss {loss.name!r} and the penalty {penalty.name!r}"
+            f"the loss {loss.name!r} and the penalty {penalty.name!r}{structure.advice}"
         )
 
 

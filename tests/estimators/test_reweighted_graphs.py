@@ -5,9 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import linprog
 
 import skcrf_sdca
-from graph_cases import SHAPES, grid, sample
+from graph_cases import SHAPES, grid, labelling_scores, sample
 from skcrf_sdca import GraphCRF, TreeCRF
 
 SOLVERS = ["sdca", "oeg", "sag", "lbfgs"]
@@ -171,8 +172,9 @@ def test_what_only_a_distribution_has_is_refused(data):
             getattr(crf, name)
     with pytest.raises(ValueError, match='inference="exact"'):
         crf.uncertainty(X, measure="margin")
-    with pytest.raises(ValueError, match="hinge"):
-        fitted(X, y, loss="hinge", solver="sdca")
+    for options in ({"loss": "hinge", "solver": "sdca"}, {"solver": "sgd"}):
+        with pytest.raises(ValueError, match=r'"lbfgs".*"softmax_margin".*temperature'):
+            fitted(X, y, **options)
     with pytest.raises(ValueError, match="'inference'"):
         fitted(X, y, inference="bethe")
     assert "inference" not in TreeCRF().get_params()
@@ -190,3 +192,48 @@ def test_files_and_threads_give_the_same_bits(data, tmp_path):
         assert_array_equal(one, other)
     two = fitted(X, y, n_jobs=2, tol=1e-4)
     assert two.primal_objective_ - two.duality_gap_ <= crf.primal_objective_
+
+
+def relaxed_maximum(local, ends, pairs):
+    """Return max <mu, scores> over marginals of nodes and edges that agree."""
+    (n_nodes, k), n_edges = local.shape, len(ends)
+    node = np.arange(n_nodes * k).reshape(n_nodes, k)
+    edge = node.size + np.arange(n_edges * k * k).reshape(n_edges, k, k)
+    rows = [dict.fromkeys(own, 1.0) for own in node]
+    for (a, b), own in zip(ends, edge, strict=True):
+        rows += [dict.fromkeys(own[j], 1.0) | {node[a, j]: -1.0} for j in range(k)]
+        rows += [dict.fromkeys(own[:, j], 1.0) | {node[b, j]: -1.0} for j in range(k)]
+    equal = np.zeros((len(rows), node.size + edge.size))
+    for row, entries in zip(equal, rows, strict=True):
+        row[list(entries)] = list(entries.values())
+    right = np.repeat([1.0, 0.0], [n_nodes, len(rows) - n_nodes])
+    scores = np.append(local, pairs)
+    return -linprog(-scores, A_eq=equal, b_eq=right, method="highs").fun
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.1, 0.02])
+def test_a_low_temperature_is_near_to_the_relaxed_hinge(data, temperature):
+    """Hinge <= relaxed hinge <= loss <= relaxed hinge + T mean(V) log K."""
+    X, y = data
+    crf = fitted(
+        *data, solver="lbfgs", loss="softmax_margin", temperature=temperature, tol=1e-3
+    )
+    weights = crf.coef_, crf.intercept_, crf.edge_coef_
+    penalty = 0.01 * sum((own**2).sum() for own in weights)
+    relaxed, hinge = [], []
+    for graph, own in zip(X, map(np.array, y), strict=True):
+        nodes, ends, features = graph
+        cost = own[:, np.newaxis] != crf.classes_
+        local = nodes @ crf.coef_.T + crf.intercept_ + cost
+        pairs = np.einsum("ef,fjk->ejk", features, crf.edge_coef_)
+        labellings, scores = labelling_scores(crf, graph)
+        costs = (labellings != own).sum(axis=1)
+        (right,) = scores[costs == 0]
+        relaxed.append(relaxed_maximum(local, ends, pairs) - right)
+        hinge.append((scores + costs).max() - right)
+    loss, most = crf.primal_objective_ - penalty, np.log(3) * np.mean([*map(len, y)])
+    assert np.mean(hinge) <= np.mean(relaxed) + 1e-9
+    assert np.mean(relaxed) - 1e-9 <= loss <= np.mean(relaxed) + temperature * most
+    # So the dual objective less the same is below the least relaxed hinge.
+    least = crf.dual_objective_ - temperature * most
+    assert least <= penalty + np.mean(relaxed)

@@ -149,6 +149,11 @@ class ReweightedGraph(Graph):
     marginals_type = ReweightedMarginals
     inference_type = ReweightedInference
     no_distribution = NO_DISTRIBUTION
+    advice = (
+        '. inference="trw" proves no labelling to be the best: set solver="lbfgs", '
+        '"sdca", "oeg" or "sag", and in place of the hinge loss="softmax_margin" with '
+        "a low temperature"
+    )
 
     @property
     def marginal_axes(self):
