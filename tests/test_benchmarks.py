@@ -198,18 +198,21 @@ def test_losses_are_compared(data_folder):
 @pytest.mark.slow
 def test_wide_graphs_are_compared(tmp_path):
     done = run("wide_graphs", "--quick", "--output", tmp_path / "w.png")
-    assert done.stdout.count("trw") == 3
+    # Two widths, snakes, the image and three temperatures.
+    assert done.stdout.count("trw") == 2 + 1 + 1 + 3
     assert (tmp_path / "w.png").stat().st_size > 0
 
 
 @pytest.mark.slow
 def test_belief_propagation_is_compared():
-    done = run("belief_propagation", "--quick", "--task", "images", "random")
+    done = run("belief_propagation", "--quick", "--task", "images", "random", "trees")
     rows = [row.split() for row in done.stdout.splitlines()]
     assert [row[2] for row in rows[1:10]] == ["exact", "trw", "bp"] * 3
-    assert [row[0] for row in rows[11:]] == ["0.5", "1", "2", "4"]
+    assert [row[0] for row in rows[11:15]] == ["0.5", "1", "2", "4"]
     # Strong scores of both signs have labellings of a probability above 1.
-    assert float(rows[-1][1]) > 0.0
+    assert float(rows[14][1]) > 0.0
+    # log Z_TRW - log Z with the trees of GraphCRF, and with uniform ones.
+    assert all(float(own) > 0.0 for row in rows[16:] for own in row[-2:])
 
 
 @pytest.mark.slow

@@ -19,6 +19,9 @@ random   Complete graphs of 6 nodes with two labels, and scores from a normal
          distribution: the share of graphs whose best labelling has P(y | x) > 1, and of
          runs that did not converge, by the deviation of the scores of edges. Nothing is
          trained.
+trees    Grids, cliques and random graphs with two labels and normal scores: the means
+         of log Z_TRW - log Z with the spanning trees of `GraphCRF`, and with uniform
+         ones, where messages converge. Nothing is trained.
 
 The columns of the others are alpha n; the score on the test part by the labels of
 largest marginals, accuracy or, for "names", F1 of spans; the share of the training
@@ -33,14 +36,19 @@ from time import process_time
 
 import numpy as np
 import scipy.sparse as sp
-from graphs import accuracy, dutch_models, snake_models, spans
+from graphs import accuracy, dutch_models, grid, snake_models, spans
 from scipy.optimize import minimize
+from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp, softmax, xlogy
 from sklearn.exceptions import ConvergenceWarning
 from wide_graphs import images
 
 import tables
 from skcrf_sdca import GraphCRF
+from skcrf_sdca.data.graphs import Edges
+from skcrf_sdca.structures.graph.parameters import pair_places
+from skcrf_sdca.structures.graph.reweighted import ReweightedGraph
+from skcrf_sdca.structures.graph.structure import Graph
 
 HEADER = [
     "task",
@@ -54,6 +62,7 @@ HEADER = [
 ]
 # Nodes of the random graphs.
 N_NODES = 6
+STRUCTURES = Graph, ReweightedGraph
 DAMPING, MOST_SWEEPS, TOLERANCE = 0.5, 100, 1e-6
 
 
@@ -84,13 +93,20 @@ class Graphs:
 
 
 class BeliefPropagation:
-    """Sums over the graphs by messages, which the next run begins with."""
+    """Sums over the graphs by messages, which the next run begins with.
 
-    def __init__(self, graphs, n_labels):
-        self.graphs = graphs
+    With the share of spanning trees that each edge is in as ``appearance``, they are
+    tree-reweighted, and log Z is an upper bound where messages converge.
+    """
+
+    def __init__(self, graphs, n_labels, appearance=1.0, most_sweeps=MOST_SWEEPS):
+        self.graphs, self.most_sweeps = graphs, most_sweeps
+        self.appearance = np.broadcast_to(appearance, graphs.ends.shape[1])
         # Into the second ends of the edges, and into the first ones.
         self.messages = np.zeros((2, graphs.ends.shape[1], n_labels))
-        self.degree = np.bincount(graphs.ends.ravel(), minlength=len(graphs.graph))
+        self.degree = np.bincount(
+            graphs.ends.ravel(), np.tile(self.appearance, 2), len(graphs.graph)
+        )
 
     def run(self, local, pairs):
         """Send messages; return marginals, log Z of each graph, and which are open.
@@ -99,7 +115,8 @@ class BeliefPropagation:
         the edge and all messages into u but for the one from v.
         """
         first, second = self.graphs.ends
-        for _ in range(MOST_SWEEPS):
+        energies, pairs = pairs, pairs / self.appearance[:, np.newaxis, np.newaxis]
+        for _ in range(self.most_sweeps):
             node = self.beliefs(local)
             out = np.stack(
                 [
@@ -123,7 +140,8 @@ class BeliefPropagation:
         of_edges = softmax(joined, axis=(1, 2))
         entropy = -xlogy(of_nodes, of_nodes).sum(axis=1) * (1 - self.degree)
         energy = (of_nodes * local).sum(axis=1)
-        free = (of_edges * pairs - xlogy(of_edges, of_edges)).sum(axis=(1, 2))
+        free = (of_edges * energies).sum(axis=(1, 2))
+        free -= self.appearance * xlogy(of_edges, of_edges).sum(axis=(1, 2))
         log_z = self.graphs.sums(entropy + energy, free)
         is_open = np.zeros(self.graphs.n_graphs, dtype=bool)
         is_open[self.graphs.graph[first[change >= TOLERANCE]]] = True
@@ -132,8 +150,9 @@ class BeliefPropagation:
     def beliefs(self, local):
         """Return the scores of nodes with all messages into them."""
         node = local.copy()
-        np.add.at(node, self.graphs.ends[1], self.messages[0])
-        np.add.at(node, self.graphs.ends[0], self.messages[1])
+        messages = self.messages * self.appearance[:, np.newaxis]
+        np.add.at(node, self.graphs.ends[1], messages[0])
+        np.add.at(node, self.graphs.ends[0], messages[1])
         return node
 
 
@@ -268,9 +287,76 @@ def of_random_graphs(n, rng):
     return rows
 
 
+def uniform_appearance(n_nodes, ends):
+    """Return the share of all spanning trees that have each edge: its resistance."""
+    incidence = np.zeros((len(ends), n_nodes))
+    incidence[np.arange(len(ends)), ends[:, 0]] = 1.0
+    incidence[np.arange(len(ends)), ends[:, 1]] = -1.0
+    inverse = np.linalg.pinv(incidence.T @ incidence)
+    return np.einsum("ev,vu,eu->e", incidence, inverse, incidence)
+
+
+def above_log_z(n_nodes, ends, n, rng):
+    """Return log Z_TRW - log Z by the package's trees, and by uniform ones.
+
+    Scores of nodes and edges are normal, and graphs have two labels.
+    """
+    n_edges, offsets = len(ends), np.array([0, n_nodes])
+    place = pair_places(2, True)
+    edges = Edges.of_lists([ends], [np.eye(n_edges)], [n_nodes])
+    forms = [kind.arrange(offsets, edges, 2, place)[0] for kind in STRUCTURES]
+    found = []
+    for _ in range(n):
+        local, tied = rng.normal(size=(n_nodes, 2)), rng.normal(size=4 * n_edges)
+        log_z, ours = (
+            kind.scores_type(form, local, tied, offsets, 0).log_partition()[0]
+            for kind, form in zip(STRUCTURES, forms, strict=True)
+        )
+        graphs = Graphs([(np.empty((n_nodes, 0)), ends, np.empty((n_edges, 0)))])
+        uniform = BeliefPropagation(
+            graphs, 2, uniform_appearance(n_nodes, ends), most_sweeps=2000
+        )
+        *_, (theirs,), (is_open,) = uniform.run(
+            local, tied.reshape(n_edges, 4)[:, place]
+        )
+        if not is_open:
+            found.append([ours - log_z, theirs - log_z])
+    return found
+
+
+def random_edges(n_nodes, share, rng):
+    """Return the edges of a connected graph that has each pair by chance."""
+    while True:
+        pairs = np.array(list(combinations(range(n_nodes), 2)))
+        ends = pairs[rng.random(len(pairs)) < share]
+        adjacency = sp.coo_array((np.ones(len(ends)), ends.T), (n_nodes, n_nodes))
+        if connected_components(adjacency, directed=False)[0] == 1:
+            return ends
+
+
+def of_trees(n, rng):
+    """Return the rows of the table of trees."""
+    rows = [["graph", "graphs", "trw", "uniform trees"]]
+    for side in (3, 4, 6):
+        found = above_log_z(side**2, grid(side, side)[0], n, rng)
+        rows.append([f"grid {side} x {side}", found])
+    pairs = np.array(list(combinations(range(N_NODES), 2)))
+    rows.append(["clique", above_log_z(N_NODES, pairs, n, rng)])
+    for n_nodes, share in ((6, 0.5), (10, 0.3), (20, 0.15)):
+        found = []
+        for _ in range(n):
+            ends = random_edges(n_nodes, share, rng)
+            found += above_log_z(n_nodes, ends, 1, rng)
+        rows.append([f"random, {n_nodes} nodes", found])
+    return [rows[0]] + [
+        [name, str(len(found)), *(f"{own:.3f}" for own in np.mean(found, axis=0))]
+        for name, found in rows[1:]
+    ]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    tasks = ["names", "snakes", "images", "random"]
+    tasks = ["names", "snakes", "images", "random", "trees"]
     parser.add_argument("--task", nargs="+", choices=tasks, default=tasks)
     parser.add_argument("--alpha", nargs="+", type=float, default=[1.0, 0.1, 0.01])
     parser.add_argument("--quick", action="store_true", help="few small graphs")
@@ -281,6 +367,8 @@ def main():
         rng = np.random.default_rng(arguments.seed)
         if task == "random":
             tables.show(of_random_graphs(200 if arguments.quick else 1000, rng))
+        elif task == "trees":
+            tables.show(of_trees(3 if arguments.quick else 50, rng))
         else:
             rows = compare(task, arguments.alpha, rng, arguments.quick)
             tables.show([HEADER, *rows])

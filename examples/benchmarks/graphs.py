@@ -73,44 +73,57 @@ def grid(height, width):
     return np.concatenate([rows, columns]), kinds
 
 
-def snake(rng):
-    """Return the colours and labels of a grid: 4 directions, 4 for none."""
-    while True:
-        cells = [rng.integers([HEIGHT, WIDTH])]
-        turns = []
-        while len(cells) <= LENGTH:
-            free = [
-                k
-                for k, move in enumerate(MOVES)
-                if (0 <= (cells[-1] + move)).all()
-                and (cells[-1] + move < [HEIGHT, WIDTH]).all()
-                and not any((cells[-1] + move == cell).all() for cell in cells)
-            ]
-            if not free:
-                break
-            turns.append(rng.choice(free))
-            cells.append(cells[-1] + MOVES[turns[-1]])
-        if len(cells) > LENGTH:
-            break
-    colours = np.full((HEIGHT, WIDTH), 4)
-    labels = np.zeros((HEIGHT, WIDTH), dtype=int)
+def path(labels, rng):
+    """Return the cells and turns of a snake, on cells without a label, or None."""
+    cells, turns = [rng.integers(labels.shape)], []
+    if labels[tuple(cells[0])]:
+        return None
+    while len(cells) <= LENGTH:
+        free = [
+            k
+            for k, move in enumerate(MOVES)
+            if (0 <= (cells[-1] + move)).all()
+            and (cells[-1] + move < labels.shape).all()
+            and not labels[tuple(cells[-1] + move)]
+            and not any((cells[-1] + move == cell).all() for cell in cells)
+        ]
+        if not free:
+            return None
+        turns.append(rng.choice(free))
+        cells.append(cells[-1] + MOVES[turns[-1]])
     # The last cell points at one that is not of the snake.
-    for number, (cell, turn) in enumerate(zip(cells[:LENGTH], turns, strict=True)):
-        colours[tuple(cell)], labels[tuple(cell)] = turn, number + 1
+    return cells[:LENGTH], turns
+
+
+def snake_grid(rng, shape=(HEIGHT, WIDTH), n_snakes=1):
+    """Return the colours and labels of a grid: 4 directions, 4 for none."""
+    colours, labels = np.full(shape, 4), np.zeros(shape, dtype=int)
+    for _ in range(n_snakes):
+        while (found := path(labels, rng)) is None:
+            pass
+        for number, (cell, turn) in enumerate(zip(*found, strict=True)):
+            colours[tuple(cell)], labels[tuple(cell)] = turn, number + 1
     return colours, labels
 
 
-def snakes(n, rng):
-    """Return node features, colours and labels of n snakes."""
-    made = [snake(rng) for _ in range(n)]
+def snakes(n, rng, shape=(HEIGHT, WIDTH), n_snakes=1):
+    """Return node features, colours and labels of n grids."""
+    made = [snake_grid(rng, shape, n_snakes) for _ in range(n)]
+    height, width = shape
     nodes = []
     for colours, _ in made:
         padded = np.pad(np.eye(5)[colours], ((1, 1), (1, 1), (0, 0)))
         windows = [
-            padded[i : i + HEIGHT, j : j + WIDTH] for i in range(3) for j in range(3)
+            padded[i : i + height, j : j + width] for i in range(3) for j in range(3)
         ]
-        nodes.append(np.concatenate(windows, axis=2).reshape(HEIGHT * WIDTH, -1))
+        nodes.append(np.concatenate(windows, axis=2).reshape(height * width, -1))
     return nodes, [c.ravel() for c, _ in made], [y.ravel() for _, y in made]
+
+
+def with_colours(colours, ends, kinds):
+    """Return features of edges: the direction with the colour of each end."""
+    both = np.concatenate([np.eye(5)[colours[ends[:, k]]] for k in (0, 1)], axis=1)
+    return np.einsum("ek,ec->ekc", kinds, both).reshape(len(ends), -1)
 
 
 def snake_models(rng, first):
@@ -125,17 +138,17 @@ def snake_models(rng, first):
             for part in parts
         ]
 
-    def with_colours(colours):
-        both = np.concatenate([np.eye(5)[colours[ends[:, k]]] for k in (0, 1)], axis=1)
-        return np.einsum("ek,ec->ekc", kinds, both).reshape(len(ends), -1)
-
     options = {"alpha": 1e-2 / n, "tol": 1e-2, "random_state": 0}
     graph = GraphCRF(directed=True, solver="lbfgs", **options)
     yield "nodes", SDCACRF(**options), rows_of(parts, 1)
     yield "rows", SDCACRF(**options), rows_of(parts, WIDTH)
     yield "grid", graph, of_edges(lambda _: np.ones((len(ends), 1)))
     yield "directions", graph, of_edges(lambda _: kinds)
-    yield "directions, colours", graph, of_edges(with_colours)
+    yield (
+        "directions, colours",
+        graph,
+        of_edges(lambda colours: with_colours(colours, ends, kinds)),
+    )
 
 
 def rows_of(parts, length):

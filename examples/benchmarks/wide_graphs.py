@@ -1,17 +1,22 @@
 """Fit grids that are too wide for exact inference, and draw what solvers need.
 
-    python examples/benchmarks/wide_graphs.py [--task widths image oracles] [--quick]
+    python examples/benchmarks/wide_graphs.py [--task snakes] [--sides 5 60] [--quick]
 
 Images of two colours are made of a smooth random field, and seen through noise: the
 only feature of a pixel is its noisy value. Edges join neighbours along rows and columns
-and have the direction as their feature.
+and have the direction as their feature. Snakes are of 10 cells as in graphs.py, one for
+every 40 cells of a grid; edges have the direction with the colours of both ends.
 
 widths   Grids from 6 x 6 to 60 x 60, eight images in each part: nodes alone, exact
          inference as far as it fits, and tree-reweighted inference (trw). The table has
          the accuracy on the test part, the seconds of the processor that the fit took,
          and the gap over P.
-image    The same for images of 100 x 100, two in each part, with the largest memory of
-         the process.
+snakes   Grids from 5 x 5 to 60 x 60, in each part 32 or as many as have 3600 cells, in
+         the same table.
+hinge    Eight images of 10 x 10: exact inference with the hinge, and trw with the
+         softmax margin at low temperatures.
+image    The same as widths for images of 100 x 100, two in each part, with the largest
+         memory of the process.
 oracles  30 images of 12 x 12: the gap over P of SDCA, OEG and SAG-NUS* by oracle calls,
          and by seconds of the processor. An oracle call is a run of trw.
 
@@ -21,11 +26,13 @@ The script needs matplotlib.
 import argparse
 import resource
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from time import process_time
+from typing import NamedTuple
 
 import numpy as np
-from graphs import grid
+from graphs import grid, snakes, with_colours
 from scipy.ndimage import gaussian_filter
 from sklearn.exceptions import ConvergenceWarning
 
@@ -34,10 +41,10 @@ import tables
 from skcrf_sdca import GraphCRF
 
 OUTPUT = Path(__file__).resolve().parents[2] / "docs" / "images" / "wide_graphs.png"
-TASKS = ["widths", "image", "oracles"]
+TASKS = ["widths", "snakes", "image", "hinge", "oracles"]
 NOISE, SMOOTHNESS = 1.5, 2.0
-# The widest grid on which exact inference is tried.
-WIDEST = 12
+# Of the grids of snakes: grids and cells in a part, and cells for each snake.
+MOST_GRIDS, MOST_CELLS, CELLS_OF_SNAKE = 32, 3600, 40
 SOLVERS = {"SDCA": "sdca", "OEG": "oeg", "SAG-NUS*": "sag"}
 HEADER = ["grid", "model", "accuracy", "seconds", "gap / P", "MiB"]
 
@@ -60,22 +67,47 @@ def without_edges(X):
     return [(nodes, np.empty((0, 2), dtype=int)) for nodes, *_ in X]
 
 
-def models(side):
-    """Yield name, what it sees of graphs, and an estimator."""
-    # A handful of weights, and many nodes in each graph.
-    options = {"alpha": 1e-3, "solver": "lbfgs", "tol": 1e-3}
+def grids_of_snakes(n, side, rng):
+    """Return n grids of snakes, and the numbers of their cells."""
+    n_snakes = max(side**2 // CELLS_OF_SNAKE, 1)
+    nodes, colours, y = snakes(n, rng, (side, side), n_snakes)
+    ends, kinds = grid(side, side)
+    features = [with_colours(own, ends, kinds) for own in colours]
+    return [(x, ends, of) for x, of in zip(nodes, features, strict=True)], y
+
+
+class Task(NamedTuple):
+    """Grids, the options of the models, and the widest that exact inference takes."""
+
+    make: Callable
+    n_alpha: float
+    options: dict
+    widest: int
+
+
+# Snakes have eleven labels. Few weights and many nodes: L-BFGS is fast.
+IMAGES = Task(images, 8e-3, {"tol": 1e-3}, 12)
+SNAKES = Task(grids_of_snakes, 1e-2, {"tol": 1e-2, "directed": True}, 5)
+
+
+def models(task, side, n):
+    """Yield name, what it sees of n graphs, and an estimator."""
+    options = {"solver": "lbfgs", "max_iter": 1000, **task.options}
+    options["alpha"] = task.n_alpha / n
     yield "nodes", without_edges, GraphCRF(**options)
-    if side <= WIDEST:
+    if side <= task.widest:
         yield "exact", list, GraphCRF(**options)
     yield "trw", list, GraphCRF(inference="trw", **options)
 
 
-def compare(sides, n, rng):
-    """Return the rows of the table of grids."""
-    rows = []
-    for side in sides:
-        train, test = images(n, side, rng), images(n, side, rng)
-        for name, view, crf in models(side):
+def compare(task, sizes, seed):
+    """Return the table of grids; sizes are (side, grids in each part)."""
+    rows = [HEADER]
+    for side, n in sizes:
+        # A side has the same grids beside any others.
+        rng = np.random.default_rng([seed, side])
+        train, test = task.make(n, side, rng), task.make(n, side, rng)
+        for name, view, crf in models(task, side, n):
             began = process_time()
             crf.fit(view(train[0]), train[1])
             seconds = process_time() - began
@@ -91,6 +123,31 @@ def compare(sides, n, rng):
                     tables.size(memory),
                 ]
             )
+    return rows
+
+
+def compare_hinge(n, side, rng):
+    """Return the rows of the table of the hinge and its substitutes."""
+    rows = [["model", "accuracy", "seconds", "P", "D", "T V log K"]]
+    train, test = images(n, side, rng), images(n, side, rng)
+    runs = {"exact, hinge": (0.0, GraphCRF(loss="hinge", solver="sdca"))}
+    for t in (1.0, 0.1, 0.03):
+        crf = GraphCRF(inference="trw", loss="softmax_margin", solver="lbfgs")
+        runs[f"trw, T = {t}"] = t, crf.set_params(temperature=t)
+    for name, (t, crf) in runs.items():
+        crf.set_params(alpha=1e-2, tol=1e-2, max_iter=200, random_state=0)
+        began = process_time()
+        crf.fit(*train)
+        rows.append(
+            [
+                name,
+                f"{crf.score(*test):.3f}",
+                f"{process_time() - began:.2f}",
+                f"{crf.primal_objective_:.2f}",
+                f"{crf.dual_objective_:.2f}",
+                f"{t * side**2 * np.log(2.0):.2f}",
+            ]
+        )
     return rows
 
 
@@ -142,16 +199,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--task", nargs="+", choices=TASKS, default=TASKS)
     parser.add_argument("--quick", action="store_true", help="small grids")
+    parser.add_argument("--sides", nargs="+", type=int, help="of widths and snakes")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
-    rng, quick = np.random.default_rng(arguments.seed), arguments.quick
+    seed, quick = arguments.seed, arguments.quick
+    rng = np.random.default_rng(seed)
     if "widths" in arguments.task:
-        sides = [5, 6] if quick else [6, 8, 10, 12, 20, 40, 60]
-        tables.show([HEADER, *compare(sides, 2 if quick else 8, rng)])
+        sides = arguments.sides or ([5, 6] if quick else [6, 8, 10, 12, 20, 40, 60])
+        sizes = [(side, 2 if quick else 8) for side in sides]
+        tables.show(compare(IMAGES, sizes, seed))
+    if "snakes" in arguments.task:
+        sides = arguments.sides or ([4] if quick else [5, 10, 20, 40, 60])
+        most = 4 if quick else MOST_GRIDS
+        sizes = [(side, min(MOST_CELLS // side**2, most)) for side in sides]
+        tables.show(compare(SNAKES, sizes, seed))
     if "image" in arguments.task:
-        tables.show([HEADER, *compare([15 if quick else 100], 2, rng)])
+        tables.show(compare(IMAGES, [(15 if quick else 100, 2)], seed))
+    if "hinge" in arguments.task:
+        tables.show(compare_hinge(*((2, 4) if quick else (8, 10)), rng))
     if "oracles" in arguments.task:
         n, side, epochs = (4, 4, 5) if quick else (30, 12, 60)
         tables.show(draw_oracles(n, side, epochs, rng, arguments.output))
