@@ -201,6 +201,7 @@ def test_wide_graphs_are_compared(tmp_path):
     # Two widths, snakes, the image and three temperatures.
     assert done.stdout.count("trw") == 2 + 1 + 1 + 3
     assert (tmp_path / "w.png").stat().st_size > 0
+    assert (tmp_path / "wide_image.png").stat().st_size > 0
 
 
 @pytest.mark.slow
