@@ -160,6 +160,19 @@ def test_inference_is_that_with_a_matrix(drawn, spread, weight):
             assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("least", [0, 64])
+def test_expected_pairs_of_many_positions(least, monkeypatch):
+    """With many labels positions are summed 16 at a time, and what is left of them."""
+    monkeypatch.setattr(_sparse_transitions, "LEAST_LABELS", least)
+    rng = np.random.default_rng(0)
+    offsets = np.cumsum([0, 17, 0, 1, 18, 40, 16])
+    node, scores = rng.normal(size=(offsets[-1], 3)), rng.normal(size=(3, 3))
+    own, twin = of_both(OBSERVED, ALLOWED, node, scores, offsets)
+    factor = rng.random(len(offsets) - 1)
+    tied_own, tied_twin = (chains.expectations(factor)[1] for chains in (own, twin))
+    assert_allclose(tied_own, own.layout.compact(tied_twin), rtol=1e-12)
+
+
 @settings(max_examples=50)
 @given(problems(), st.sampled_from([5.0, 50.0, 290.0, 600.0, 2000.0]))
 def test_sums_of_which_little_is_left_keep_their_digits(drawn, weight):

@@ -12,7 +12,7 @@ cdef class Workspace:
     cdef double* message             # (T, K) emission * backward / scale
     cdef double* scale               # (T,)
     cdef double* row                 # (K,)
-    cdef double* buffer              # (4 K,) of the layout's sums
+    cdef double* buffer              # of the layout's sums
     cdef double* first               # (K,) first row of node scores + log mask
     cdef double* last                # (K,) last row of node scores + log mask
     # One number for each pair of labels: (K, K) if these are all.

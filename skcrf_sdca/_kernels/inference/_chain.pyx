@@ -74,15 +74,15 @@ cdef class Workspace:
     def __cinit__(
         self, Py_ssize_t max_length, Py_ssize_t n_labels, constraints=None, layout=None
     ):
-        cdef Py_ssize_t block, of_pairs
-        self.max_length = max(max_length, 1)
-        self.n_labels = n_labels
+        cdef Py_ssize_t block, of_sums
+        self.max_length, self.n_labels = max(max_length, 1), n_labels
         self.layout = all_transitions(n_labels) if layout is None else layout
         self.n_pairs = self.layout.size
         block = self.max_length * n_labels
-        of_pairs = self.n_pairs * (5 if self.layout.has_free else 4)
+        of_sums = self.n_pairs * (5 if self.layout.has_free else 4)
+        of_sums += self.layout.buffer_size
         self.arena = <double*> malloc(
-            (3 * block + self.max_length + 8 * n_labels + of_pairs + 1)
+            (3 * block + self.max_length + 4 * n_labels + of_sums + 1)
             * sizeof(double)
         )
         if self.arena == NULL:
@@ -96,7 +96,7 @@ cdef class Workspace:
         self.scale = self.message + block
         self.row = self.scale + self.max_length
         self.buffer = self.row + n_labels
-        self.first = self.buffer + 4 * n_labels
+        self.first = self.buffer + self.layout.buffer_size
         self.last = self.first + n_labels
         self.exp_transition = self.last + n_labels
         self.edge = self.exp_transition + self.n_pairs + 1
@@ -477,17 +477,16 @@ cdef void sum_edges(
     """Write the edge marginals, summed over positions."""
     cdef Py_ssize_t t, p, n = work.n_labels
     memset(edge_sum, 0, work.n_pairs * sizeof(double))
-    for t in range(1, length):
-        if work.in_logs:
+    if work.in_logs:
+        for t in range(1, length):
             write_edge(work, t, work.edge)
             ops.axpy(1.0, work.edge, edge_sum, work.n_pairs)
-        else:
-            work.layout.add_outer(
-                work.forward + (t - 1) * n, work.message + t * n, work.buffer, edge_sum
-            )
-    if not work.in_logs:
-        for p in range(work.n_pairs):
-            edge_sum[p] *= work.exp_transition[p]
+        return
+    work.layout.add_outer(
+        work.forward, work.message + n, length - 1, work.buffer, edge_sum
+    )
+    for p in range(work.n_pairs):
+        edge_sum[p] *= work.exp_transition[p]
 
 
 cdef double log_partition(

@@ -23,7 +23,7 @@ from ._transitions cimport (
     share_backward,
     share_forward,
 )
-from ._vecmath cimport ops
+from ._vecmath cimport SKCRF_ROWS, ops
 
 import numpy as np
 
@@ -66,11 +66,13 @@ cdef class SparseTransitions(TransitionLayout):
 
     cdef readonly TransitionLayout free
     cdef Lists to_target, from_source
+    cdef bint is_large                          # at least LEAST_LABELS labels
 
     def __init__(self, pairs, allowed=None):
         n_labels = len(pairs)
         super().__init__(n_labels, pairs)
-        self.has_free = True
+        self.has_free, self.is_large = True, n_labels >= LEAST_LABELS
+        self.buffer_size = 2 * SKCRF_ROWS * n_labels
         if allowed is None or np.all(allowed):
             self.free = all_transitions(n_labels)
         else:
@@ -159,14 +161,21 @@ cdef class SparseTransitions(TransitionLayout):
         self.add_shared(False, column, matrix, buffer, out)
 
     cdef void add_outer(
-        self, const double* left, const double* right, double* buffer, double* out
+        self, const double* left, const double* right, Py_ssize_t count, double* buffer,
+        double* out,
     ) noexcept nogil:
-        cdef Py_ssize_t i, p
+        cdef Py_ssize_t i, p, t
         cdef double factor
-        for i in range(self.n_labels):
-            factor = right[self.to_target.label[i]]
-            for p in range(self.to_target.start[i], self.to_target.start[i + 1]):
-                out[p] += left[self.to_target.other[p]] * factor
+        if self.is_large:
+            ops.sum_outer_blocks(&self.blocks, left, right, count, buffer, out)
+            return
+        for t in range(count):
+            for i in range(self.n_labels):
+                factor = right[self.to_target.label[i]]
+                for p in range(self.to_target.start[i], self.to_target.start[i + 1]):
+                    out[p] += left[self.to_target.other[p]] * factor
+            left += self.n_labels
+            right += self.n_labels
 
     cdef void add_shared(
         self,

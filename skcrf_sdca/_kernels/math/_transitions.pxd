@@ -11,6 +11,7 @@ cdef enum:
 cdef class TransitionLayout:
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t size               # pairs of labels
+    cdef readonly Py_ssize_t buffer_size        # of the buffers of sums
     cdef readonly bint is_dense
     cdef readonly bint without_scores           # all scores of the pairs are 0
     cdef readonly bint has_free                 # other pairs are allowed, of score 0
@@ -37,7 +38,7 @@ cdef class TransitionLayout:
         self, const double* left, const double* matrix, const double* right,
         double* buffer, double* out) noexcept nogil
     cdef void add_outer(
-        self, const double* left, const double* right, double* buffer,
+        self, const double* left, const double* right, Py_ssize_t count, double* buffer,
         double* out) noexcept nogil
     cdef void log_scale(
         self, const double* left, const double* matrix, const double* right,

@@ -63,7 +63,7 @@ cdef class TransitionLayout:
 
     def __init__(self, Py_ssize_t n_labels, allowed=None, bint without_scores=False):
         self.n_labels, self.without_scores = n_labels, without_scores
-        self.has_free = False
+        self.has_free, self.buffer_size = False, 4 * n_labels
         self.is_dense = allowed is None
         labels = np.arange(n_labels, dtype=np.int32)
         if self.is_dense:
@@ -245,16 +245,21 @@ cdef class TransitionLayout:
 
     cdef void add_outer(
         self,
-        const double* left,             # in, (K,)
-        const double* right,            # in, (K,)
-        double* buffer,                 # (K,)
+        const double* left,             # in, (count, K)
+        const double* right,            # in, (count, K)
+        Py_ssize_t count,
+        double* buffer,                 # (buffer_size,)
         double* out,                    # in, out, (size,)
     ) noexcept nogil:
-        """Add left[j] right[k] to out[j, k]."""
-        if self.is_dense:
-            ops.add_outer(left, right, out, self.n_labels)
-        elif not self.without_scores:
-            ops.add_outer_blocks(&self.blocks, left, right, buffer, out)
+        """Add sum_t left[t, j] right[t, k] to out[j, k]."""
+        cdef Py_ssize_t t
+        for t in range(count):
+            if self.is_dense:
+                ops.add_outer(left, right, out, self.n_labels)
+            elif not self.without_scores:
+                ops.add_outer_blocks(&self.blocks, left, right, buffer, out)
+            left += self.n_labels
+            right += self.n_labels
 
     cdef void log_scale(
         self,

@@ -21,6 +21,9 @@ ctypedef void (*follow_function)(
 
 
 cdef extern from "vecmath.h":
+    enum:
+        SKCRF_ROWS
+
     struct skcrf_blocks:
         Py_ssize_t count, n_labels
         const int* before
@@ -60,6 +63,9 @@ cdef extern from "vecmath.h":
             double*) noexcept nogil
         void (*add_outer_blocks)(
             const skcrf_blocks*, const double*, const double*, double*,
+            double*) noexcept nogil
+        void (*sum_outer_blocks)(
+            const skcrf_blocks*, const double*, const double*, Py_ssize_t, double*,
             double*) noexcept nogil
         Py_ssize_t (*exceeding)(const double*, double, Py_ssize_t) noexcept nogil
         void (*shrink)(

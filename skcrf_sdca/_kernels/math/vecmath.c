@@ -409,6 +409,39 @@ static void add_outer_blocks(const struct skcrf_blocks *blocks,
     }
 }
 
+/* out[k, i] = x[i, k] of the first SKCRF_ROWS rows of x, and 0 where there is none. */
+static void columns(const double *restrict x, ptrdiff_t count, ptrdiff_t n,
+                    double *restrict out)
+{
+    count = count < SKCRF_ROWS ? count : SKCRF_ROWS;
+    for (ptrdiff_t k = 0; k < n; k++, out += SKCRF_ROWS)
+        for (ptrdiff_t i = 0; i < SKCRF_ROWS; i++)
+            out[i] = i < count ? x[i * n + k] : 0.0;
+}
+
+static void sum_outer_blocks(const struct skcrf_blocks *blocks, const double *left,
+                             const double *right, ptrdiff_t count,
+                             double *restrict buffer, double *restrict out)
+{
+    const ptrdiff_t size = SKCRF_ROWS * blocks->n_labels;
+    for (; count > 0; count -= SKCRF_ROWS, left += size, right += size) {
+        columns(left, count, blocks->n_labels, buffer);
+        columns(right, count, blocks->n_labels, buffer + size);
+        double *restrict to = out;
+        EACH_BLOCK(blocks)
+            for (ptrdiff_t j = 0; j < n_before; j++)
+                for (ptrdiff_t k = 0; k < n_reached; k++) {
+                    const double *a = buffer + SKCRF_ROWS * before[j];
+                    const double *b = buffer + size + SKCRF_ROWS * reached[k];
+                    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+                    for (ptrdiff_t i = 0; i < SKCRF_ROWS; i++)
+                        sum += a[i] * b[i];
+                    *to++ += sum;
+                }
+    }
+}
+
 static void blend(const float *restrict x, const double *restrict y, double step,
                   ptrdiff_t n, double *restrict out)
 {
@@ -848,6 +881,7 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .blocks_times_column = blocks_times_column,
     .scale_blocks = scale_blocks,
     .add_outer_blocks = add_outer_blocks,
+    .sum_outer_blocks = sum_outer_blocks,
     .exceeding = exceeding,
     .shrink = shrink,
     .shrunk_norm = shrunk_norm,

@@ -19,6 +19,9 @@
 /* Probabilities of at most this are stored as 0 (no subnormals in the marginals). */
 #define SKCRF_TINY 1e-30
 
+/* How many rows sum_outer_blocks does at a time. */
+#define SKCRF_ROWS 16
+
 /* What moves marginals p toward a target t, with REAL the type in which both are stored.
  *
  * aim: stored = target, at least SKCRF_TINY,   ratio = direction / target,
@@ -113,6 +116,12 @@ struct skcrf_vecmath {
                          double *out);
     void (*add_outer_blocks)(const struct skcrf_blocks *blocks, const double *left,
                              const double *right, double *buffer, double *out);
+
+    /* out[j, k] += sum_t left[t, j] right[t, k] of `count` rows of n_labels numbers. The
+     * buffer is of 2 SKCRF_ROWS n_labels numbers. */
+    void (*sum_outer_blocks)(const struct skcrf_blocks *blocks, const double *left,
+                             const double *right, ptrdiff_t count, double *buffer,
+                             double *out);
 
     /* Of weights w = soft(v) / curvature, soft(v) = v - min(max(v, -threshold), threshold),
      * where v moves to u = v - step a.
