@@ -164,18 +164,17 @@ cdef class SparseTransitions(TransitionLayout):
         self, const double* left, const double* right, Py_ssize_t count, double* buffer,
         double* out,
     ) noexcept nogil:
-        cdef Py_ssize_t i, p, t
+        cdef Py_ssize_t i, p, t, first, n = self.n_labels
         cdef double factor
         if self.is_large:
             ops.sum_outer_blocks(&self.blocks, left, right, count, buffer, out)
             return
         for t in range(count):
-            for i in range(self.n_labels):
-                factor = right[self.to_target.label[i]]
+            first = t * n
+            for i in range(n):
+                factor = right[first + self.to_target.label[i]]
                 for p in range(self.to_target.start[i], self.to_target.start[i + 1]):
-                    out[p] += left[self.to_target.other[p]] * factor
-            left += self.n_labels
-            right += self.n_labels
+                    out[p] += left[first + self.to_target.other[p]] * factor
 
     cdef void add_shared(
         self,

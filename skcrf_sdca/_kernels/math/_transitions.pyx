@@ -252,14 +252,15 @@ cdef class TransitionLayout:
         double* out,                    # in, out, (size,)
     ) noexcept nogil:
         """Add sum_t left[t, j] right[t, k] to out[j, k]."""
-        cdef Py_ssize_t t
+        cdef Py_ssize_t t, first, n = self.n_labels
         for t in range(count):
+            first = t * n
             if self.is_dense:
-                ops.add_outer(left, right, out, self.n_labels)
+                ops.add_outer(left + first, right + first, out, n)
             elif not self.without_scores:
-                ops.add_outer_blocks(&self.blocks, left, right, buffer, out)
-            left += self.n_labels
-            right += self.n_labels
+                ops.add_outer_blocks(
+                    &self.blocks, left + first, right + first, buffer, out
+                )
 
     cdef void log_scale(
         self,
