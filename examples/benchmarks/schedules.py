@@ -14,10 +14,9 @@ needs the folder of corpora in SKCRF_SDCA_DATA.
 """
 
 import numpy as np
-from starts import QUICK_FIRST, least
+from starts import problems
 
 import tables
-import tasks
 from skcrf_sdca.solvers.sgd import SGD
 from skcrf_sdca.solvers.sgd_methods import METHODS
 
@@ -97,13 +96,9 @@ def row_of(problem, title, name, bound):
 
 def main():
     """Print the table."""
-    options = tasks.parser(__doc__).parse_args()
-    first = QUICK_FIRST if options.quick else options.first
     rows = [HEADER]
-    for task in options.task:
-        problem = tasks.problem(tasks.load(task, first))
-        bound = least(problem, 1e-2 if options.quick else 1e-6)
-        rows += [row_of(problem, tasks.TITLES[task], name, bound) for name in VARIANTS]
+    for title, problem, bound in problems(__doc__):
+        rows += [row_of(problem, title, name, bound) for name in VARIANTS]
     tables.show(rows)
 
 

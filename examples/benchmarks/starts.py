@@ -103,15 +103,24 @@ def rows_of(problem, title, bound):
         yield [title, name, *cells, f"{calls:.1f}"]
 
 
-def main():
-    """Print the table."""
-    options = tasks.parser(__doc__).parse_args()
+def problems(description):
+    """Yield the title, the problem and P* of each task that the arguments name."""
+    options = tasks.parser(description).parse_args()
     first = QUICK_FIRST if options.quick else options.first
-    rows = [HEADER]
     for task in options.task:
         problem = tasks.problem(tasks.load(task, first))
-        bound = least(problem, 1e-2 if options.quick else 1e-6)
-        rows += rows_of(problem, tasks.TITLES[task], bound)
+        yield (
+            tasks.TITLES[task],
+            problem,
+            least(problem, 1e-2 if options.quick else 1e-6),
+        )
+
+
+def main():
+    """Print the table."""
+    rows = [HEADER]
+    for title, problem, bound in problems(__doc__):
+        rows += rows_of(problem, title, bound)
     tables.show(rows)
 
 
