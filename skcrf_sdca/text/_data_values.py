@@ -25,6 +25,7 @@ class _Named(Function):
     """A value whose features have the name that the user gives."""
 
     name: str
+    is_fixed = True
 
     @property
     def feature_name(self) -> str:

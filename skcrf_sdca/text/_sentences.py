@@ -5,12 +5,16 @@ of a few tokens.
 """
 
 from collections.abc import Iterator
-from itertools import product, starmap
+from itertools import chain, product, starmap
 from typing import Any
 
 from ._patterns import joint, reach_of
 from ._templates import Feature, Part
 from ._tokens import Tokens
+
+# So many words are remembered with their texts, for each value, if all words of some
+# sentences have at most so many characters.
+MOST_WORDS, LONGEST_WORD = 2**11, 100
 
 
 class SentenceFeatures:
@@ -30,6 +34,10 @@ class SentenceFeatures:
     def __init__(self, features: list[Feature], pad: tuple[str, str] | None) -> None:
         self.features = features
         self._values = list({p.value: None for f in features for p in f.parts})
+        self._names = {value.column for value in self._values}
+        # The texts of words, of values that always have the same.
+        self._known: list[dict[str, tuple[str | None, ...]] | None]
+        self._known = [{} if value.is_fixed else None for value in self._values]
         self._columns = {(Part(v, 0),): i for i, v in enumerate(self._values)}
         self._joins: list[tuple[int, int, int]] = []
         reach = reach_of(features)
@@ -53,7 +61,13 @@ class SentenceFeatures:
 
     def of(self, tokens: Tokens) -> Iterator[list[list[str]]]:
         """Yield the features of the tokens of each sentence."""
-        texts = [_texts_of(v, tokens.column(v.column)) for v in self._values]
+        columns = {name: tokens.column(name) for name in self._names}
+        longest = max(map(len, chain.from_iterable(columns.values())), default=0)
+        remembers = longest <= LONGEST_WORD
+        texts = [
+            _texts_of(value, columns[value.column], known if remembers else None)
+            for value, known in zip(self._values, self._known, strict=True)
+        ]
         first = 0
         for length in tokens.lengths.tolist():
             own = [values[first : first + length] for values in texts]
@@ -74,10 +88,23 @@ class SentenceFeatures:
         return rows
 
 
-def _texts_of(value, words):
-    """Return the texts of each word; the function is called once for equal ones."""
-    texts = {word: value.texts(word) for word in dict.fromkeys(words)}
-    return [texts[word] for word in words]
+def _texts_of(value, words, known):
+    """Return the texts of each word; the function is called once for equal ones.
+
+    Words are looked up in `known`, and put there; None remembers nothing.
+    """
+    if known is None:
+        known = {}
+    elif len(known) > MOST_WORDS:
+        # Other threads that read it then find their words anew.
+        known.clear()
+    found = []
+    for word in words:
+        texts = known.get(word)
+        if texts is None:
+            texts = known[word] = value.texts(word)
+        found.append(texts)
+    return found
 
 
 def _shifted(column, k):

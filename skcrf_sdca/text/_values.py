@@ -63,6 +63,7 @@ class Column:
     """The value of a column; in templates the name of the column stands for it."""
 
     column: str
+    is_fixed = True
 
     def __post_init__(self) -> None:
         """Check the name."""
@@ -82,6 +83,11 @@ class Function:
     """A function of a column; instances of subclasses are called with a str."""
 
     column: str
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether a word always has the same texts, so that they can be remembered."""
+        return False
 
     def __call__(self, value: str) -> Any:
         """Return the result for a value of the column."""
@@ -231,6 +237,11 @@ class Apply(Function):
         return super().feature_name if self.name is None else self.name
 
     @property
+    def is_fixed(self) -> bool:
+        """Whether the function is one that a file can name."""
+        return function_name(self.function) is not None
+
+    @property
     def _function_name(self):
         return getattr(self.function, "__name__", "")
 
@@ -267,6 +278,7 @@ class Shape(Function):
     column: str = WORD
     _: KW_ONLY
     compact: bool = False
+    is_fixed = True
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -291,6 +303,7 @@ class Shape(Function):
 class _Affix(Function):
     length: int
     column: str = WORD
+    is_fixed = True
 
     def __post_init__(self):
         check_column(self.column)

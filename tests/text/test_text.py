@@ -39,6 +39,7 @@ from skcrf_sdca.text import (
     TokenFeatures,
     Window,
     _files,
+    _sentences,
     has_digit,
     has_hyphen,
     is_capitalized,
@@ -224,6 +225,30 @@ def test_pad_stands_at_the_ends_of_every_sequence():
          + ("shape[1]=EOS",)],
         [],
     ]  # fmt: skip
+
+
+def test_few_tokens_are_remembered_unless_their_function_may_change(monkeypatch):
+    monkeypatch.setattr(_sentences, "MOST_WORDS", 2)
+    called, cities = [], set()
+    of_word = Shape.__call__
+    monkeypatch.setattr(
+        Shape, "__call__", lambda *own: called.append(own) or of_word(*own)
+    )
+    features = TokenFeatures([Shape(), Apply(cities.__contains__, name="city")])
+    assert features.transform([["Bern"]]) == [[("shape=Xxxx",)]]
+    cities.add("Bern")
+    for _ in range(3):
+        assert features.transform([["Bern"]]) == [[("shape=Xxxx", "city")]]
+    assert len(called) == 1
+    words = ["a", "B", "ab", "Ab"]
+    shapes = [[(f"shape={shape}",)] for shape in ("x", "X", "xx", "Xx")]
+    for _ in range(2):
+        assert [features.transform([[word]])[0] for word in words] == shapes
+    assert len(called) > 1 + len(words)
+    called.clear()
+    for _ in range(2):
+        features.transform([["a", 1000 * "b"]])
+    assert len(called) == 4
 
 
 def test_a_function_is_called_once_for_each_distinct_word():
