@@ -64,8 +64,8 @@ class FitMonitor:
         Stop at gap <= tol * primal.
     observers : iterable of Observer, default=()
         More can be appended to the attribute before the run.
-    clock : callable, default=time.perf_counter
-        Returns a time in seconds.
+    clock : callable, default=None
+        Returns a time in seconds; by default `time.perf_counter`.
 
     Attributes
     ----------
@@ -82,8 +82,8 @@ class FitMonitor:
         Whether the gap was reached; whether an observer asked to stop.
     """
 
-    def __init__(self, solver, *, max_iter, tol, observers=(), clock=perf_counter):
-        self.solver, self.clock = solver, clock
+    def __init__(self, solver, *, max_iter, tol, observers=(), clock=None):
+        self.solver, self.clock = solver, clock or perf_counter
         self.max_iter = max_iter
         self.tol = tol
         self.target = self.floor = np.nan
