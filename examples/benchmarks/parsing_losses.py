@@ -16,21 +16,17 @@ rows of arcs: it is for parts of the treebank.
 """
 
 import argparse
-import os
-import re
-from functools import partial
-from pathlib import Path
 from time import process_time
 
 import numpy as np
-from parsing import COLUMNS, TEMPLATES
+import parsing
 
 import tables
 from skcrf_sdca import OnlineDependencyCRF
 from skcrf_sdca.structures.dependency.scores import ArcScores
-from skcrf_sdca.text import ArcFeatures, read_conllu
+from skcrf_sdca.text import ArcFeatures
 
-FEATURES = ArcFeatures(TEMPLATES, columns=COLUMNS, n_features=2**20)
+FEATURES = ArcFeatures(parsing.TEMPLATES, columns=parsing.COLUMNS, n_features=2**20)
 # beta and gamma; C.
 LOSSES = [(1, 0), (1, 1), (1, 3), (1, 5), (np.inf, 1)]
 GRID = (0.01, 0.1, 1.0)
@@ -39,13 +35,9 @@ FIRST_STEPS = (0.001, 0.01, 0.1, 1.0)
 
 def read(part, n_sentences):
     """Return tokens, heads, and which words are no punctuation."""
-    path = Path(os.environ["SKCRF_SDCA_DATA"]) / "ud" / f"en_ewt.{part}.conllu.gz"
-    _, sentences = read_conllu(path, label=None, return_sentences=True)
-    sentences = sentences[:n_sentences]
-    zeros = partial(re.compile("[0-9]").sub, "0")
-    X = [[(zeros(t["word"]), t["upos"], t["xpos"]) for t in s.words] for s in sentences]
-    words = [t["upos"] != "PUNCT" for s in sentences for t in s.words]
-    return X, [s.tree[0].tolist() for s in sentences], np.array(words)
+    X, trees = parsing.read("en_ewt", part, n_sentences)
+    words = [upos != "PUNCT" for sentence in X for _, upos, _ in sentence]
+    return X, [heads.tolist() for heads, _ in trees], np.array(words)
 
 
 def new_parser(C, beta, gamma, n_epochs):
