@@ -157,6 +157,7 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
     by ascent of the dual along one sequence at a time, as `SDCACRF` does, but in
     natural parameters. These are about n_positions * n_labels + n * n_labels^2 numbers,
     whereas SDCA stores n_positions * n_labels^2. The fit stops on the same certificate.
+    Their expectations are stored beside them up to 2 GiB, else derived at each visit.
 
     Parameters
     ----------

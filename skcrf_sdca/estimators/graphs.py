@@ -63,8 +63,8 @@ class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
     side plus 1 for grids); those of another graph take their place. Every kind of edge,
     of equal features, takes 48 * n_labels^2 bytes, those of one graph at a time. With
     "oeg" the dual variables take 12 * (n_nodes * n_labels + n * n_edge_features *
-    n_labels^2) bytes, n_nodes those of all graphs; with "sdca" half of the tables of
-    all graphs.
+    n_labels^2) bytes, n_nodes those of all graphs, or a third of it above 3 GiB; with
+    "sdca" half of the tables of all graphs.
 
     References
     ----------

@@ -12,7 +12,9 @@ with R the rise of the penalty of _line_search.pyx, along mu_new - mu_old.
 No logarithm of a marginal is taken, and of tied potentials only the sum of the
 marginals is stored. The natural parameters are stored in single precision: expectations
 and entropies belong to the parameters as stored, so that nothing is lost but the choice
-between parameters that round to the same numbers.
+between parameters that round to the same numbers. So the expectations need no place of
+their own: where they would take much memory, each visit computes those that it moves
+from, the same numbers, by one marginalisation more.
 """
 
 from libc.math cimport fabs
@@ -45,8 +47,8 @@ cdef class OEGKernel(DualVisitor):
         As for `DualVisitor`.
     theta : Potentials of float32
         Natural parameters: changed in place.
-    expected : Potentials of float64
-        Their expectations: changed in place.
+    expected : Potentials of float64, or None
+        Their expectations: changed in place. None computes them anew at every visit.
     entropy : ndarray of shape (n,)
         H(mu_i): changed in place.
     step : ndarray of shape (n,)
@@ -61,12 +63,14 @@ cdef class OEGKernel(DualVisitor):
     cdef public int max_halvings
     cdef float[::1] theta_local
     cdef float[:, ::1] theta_tied
+    cdef bint stores                # whether local and tied have the expectations
     cdef double[::1] local
     cdef double[:, ::1] tied
     cdef double[::1] entropy
     cdef double[::1] step
     # Buffers of one visit.
     cdef Values trial               # natural parameters
+    cdef Values before              # expectations that are not stored
     cdef double new_entropy
     cdef double log_z               # under w
 
@@ -78,8 +82,12 @@ cdef class OEGKernel(DualVisitor):
         n = len(offsets) - 1
         self.theta_local = theta.local.reshape(-1)
         self.theta_tied = addressable(theta.tied.reshape(n, -1))
-        self.local = expected.local.reshape(-1)
-        self.tied = addressable(expected.tied.reshape(n, -1))
+        self.stores = expected is not None
+        if self.stores:
+            self.local = expected.local.reshape(-1)
+            self.tied = addressable(expected.tied.reshape(n, -1))
+        else:
+            self.before = self.item.new_values()
         self.entropy, self.step = entropy, step
         self.max_halvings = 2
         self.trial = self.item.new_values()
@@ -90,12 +98,27 @@ cdef class OEGKernel(DualVisitor):
         with nogil:
             for i in range(self.offsets.shape[0] - 1):
                 self.entropy[i] = 0.0
-                self.tied[i, :] = 0.0
+                if self.stores:
+                    self.tied[i, :] = 0.0
                 if not self.is_empty(i):
                     # A trial that keeps the parameters, taken without a change of w.
                     self.item.set_item(i)
                     self.try_step(i, 0.0)
                     self.accept(i)
+        self.item.check()
+
+    def expect_range(self, Py_ssize_t begin, Py_ssize_t end, out):
+        """Write the expectations of items begin <= i < end to their Potentials."""
+        cdef Py_ssize_t i, first = self.item.first_local(begin)
+        cdef double[::1] local = out.local.reshape(-1)
+        cdef double[:, ::1] tied = addressable(out.tied.reshape(end - begin, -1))
+        with nogil:
+            for i in range(begin, end):
+                if not self.is_empty(i):
+                    self.item.set_item(i)
+                    self.expect_kept(i, Values(
+                        &local[self.item.first_local(i) - first], &tied[i - begin, 0]
+                    ))
         self.item.check()
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
@@ -106,6 +129,9 @@ cdef class OEGKernel(DualVisitor):
             self.record_gap(i, 0.0)
             return True
         self.item.set_item(i)
+        if not self.stores:
+            self.n_oracle_calls += 1.0
+            self.expect_kept(i, self.before)
         gap = self.gap_of(i)
         if gap != gap:
             return False
@@ -127,8 +153,15 @@ cdef class OEGKernel(DualVisitor):
         return True
 
     cdef Values kept(self, Py_ssize_t i) noexcept nogil:
-        """Return the expectations of item i as they are stored."""
+        """Return the expectations of item i that the visit moves from."""
+        if not self.stores:
+            return self.before
         return Values(&self.local[self.item.first_local(i)], &self.tied[i, 0])
+
+    cdef void expect_kept(self, Py_ssize_t i, Values out) noexcept nogil:
+        """Write the expectations under the natural parameters of item i, set before."""
+        self.blend(i, self.item.potentials, 0.0)
+        self.item.expect(self.trial, out)
 
     # g_i = KL(mu_i || p(. | w)) = log Z(scores_i) - <mu_i, scores_i> - H(mu_i)
     cdef double gap_of(self, Py_ssize_t i) noexcept nogil:
@@ -144,14 +177,7 @@ cdef class OEGKernel(DualVisitor):
         cdef Values scores = self.item.potentials
         cdef Values new = self.item.expected
         cdef double log_z
-        ops.blend(
-            &self.theta_local[self.item.first_local(i)], scores.local, step,
-            self.item.n_local, self.trial.local,
-        )
-        ops.blend(
-            &self.theta_tied[i, 0], scores.tied, step, self.item.n_tied,
-            self.trial.tied,
-        )
+        self.blend(i, scores, step)
         log_z = self.expect_at(self.trial, new)
         self.new_entropy = log_z - self.item.inner(new, self.trial)
         self.new_entropy -= self.item.inference.excess(self.trial, new)
@@ -163,6 +189,17 @@ cdef class OEGKernel(DualVisitor):
             - self.sums.value(1.0)
         )
 
+    cdef void blend(self, Py_ssize_t i, Values scores, double step) noexcept nogil:
+        """Fill the trial with (1 - step) theta_i + step scores."""
+        ops.blend(
+            &self.theta_local[self.item.first_local(i)], scores.local, step,
+            self.item.n_local, self.trial.local,
+        )
+        ops.blend(
+            &self.theta_tied[i, 0], scores.tied, step, self.item.n_tied,
+            self.trial.tied,
+        )
+
     cdef void accept(self, Py_ssize_t i) noexcept nogil:
         """Store the trial in the buffers."""
         ops.narrow(
@@ -170,5 +207,6 @@ cdef class OEGKernel(DualVisitor):
             &self.theta_local[self.item.first_local(i)],
         )
         ops.narrow(self.trial.tied, self.item.n_tied, &self.theta_tied[i, 0])
-        self.item.copy_values(self.item.expected, self.kept(i))
+        if self.stores:
+            self.item.copy_values(self.item.expected, self.kept(i))
         self.entropy[i] = self.new_entropy
