@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.step_cache import cached_steps
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca._utils.words import one_alone
 from skcrf_sdca.data.containers import holds_sequences
@@ -87,7 +88,8 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
     transform_input : list of str, default=None
         As in a Pipeline: metadata of ``fit`` that the steps transform as they do X.
     memory : str or joblib.Memory, default=None
-        Cache of the fitted transformers.
+        Folder for the fitted transformers and what they return, compressed if it is a
+        str. It may be removed at any time.
     verbose : bool, default=False
         Whether to print the time of each step of a fit.
 
@@ -142,7 +144,8 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
         1.0
         """
         self._check_label_pairs()
-        return super().fit(X, y, **self._with_held_out(params))
+        with cached_steps(self):
+            return super().fit(X, y, **self._with_held_out(params))
 
     # Type checkers know it from `SequenceAnswers`.
     if not TYPE_CHECKING:
@@ -345,7 +348,8 @@ def make_tagger(
     transform_input : list of str, default=None
         As in a Pipeline: metadata of ``fit`` that the steps transform as they do X.
     memory : str or joblib.Memory, default=None
-        Cache of the fitted transformers.
+        Folder for the fitted transformers and what they return, compressed if it is a
+        str. It may be removed at any time.
     verbose : bool, default=False
         Whether to print the time of each step of a fit.
 
