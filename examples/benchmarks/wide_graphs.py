@@ -13,6 +13,8 @@ widths   Grids from 6 x 6 to 60 x 60, eight images in each part: nodes alone, ex
          and the gap over P.
 snakes   Grids from 5 x 5 to 60 x 60, in each part 32 or as many as have 3600 cells, in
          the same table.
+digits   100 handwritten digits of 8 x 8 pixels in two colours, a fifth of which are
+         turned to the other one, in the same table. Exact inference fits.
 hinge    Eight images of 10 x 10: exact inference with the hinge, and trw with the
          softmax margin at low temperatures.
 image    The same as widths for images of 100 x 100, two in each part, with the largest
@@ -34,6 +36,7 @@ from typing import NamedTuple
 import numpy as np
 from graphs import grid, snakes, with_colours
 from scipy.ndimage import gaussian_filter
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 import figures
@@ -41,8 +44,8 @@ import tables
 from skcrf_sdca import GraphCRF
 
 OUTPUT = Path(__file__).resolve().parents[2] / "docs" / "images" / "wide_graphs.png"
-TASKS = ["widths", "snakes", "image", "hinge", "oracles"]
-NOISE, SMOOTHNESS = 1.5, 2.0
+TASKS = ["widths", "snakes", "image", "digits", "hinge", "oracles"]
+NOISE, SMOOTHNESS, TURNED = 1.5, 2.0, 0.2
 # Of the grids of snakes: grids and cells in a part, and cells for each snake.
 MOST_GRIDS, MOST_CELLS, CELLS_OF_SNAKE = 32, 3600, 40
 SOLVERS = {"SDCA": "sdca", "OEG": "oeg", "SAG-NUS*": "sag"}
@@ -60,6 +63,15 @@ def images(n, side, rng):
         X.append((seen[:, np.newaxis], ends, kinds))
         y.append(ink)
     return X, y
+
+
+def digits(n, side, rng):
+    """Return n grids of handwritten digits, and the colours of their pixels."""
+    ends, kinds = grid(side, side)
+    found = load_digits().images
+    y = [(found[i] > 8.0).ravel().astype(int) for i in rng.choice(len(found), n)]
+    turned = [ink ^ (rng.random(ink.size) < TURNED) for ink in y]
+    return [(2.0 * seen[:, np.newaxis] - 1.0, ends, kinds) for seen in turned], y
 
 
 def without_edges(X):
@@ -87,6 +99,7 @@ class Task(NamedTuple):
 
 # Snakes have eleven labels. Few weights and many nodes: L-BFGS is fast.
 IMAGES = Task(images, 8e-3, {"tol": 1e-3}, 12)
+DIGITS = IMAGES._replace(make=digits)
 SNAKES = Task(grids_of_snakes, 1e-2, {"tol": 1e-2, "directed": True}, 5)
 
 
@@ -242,6 +255,8 @@ def main():
         side = 15 if quick else 100
         tables.show(compare(IMAGES, [(side, 2)], seed))
         draw_image(side, seed, arguments.output.with_name("wide_image.png"))
+    if "digits" in arguments.task:
+        tables.show(compare(DIGITS, [(8, 4 if quick else 100)], seed))
     if "hinge" in arguments.task:
         tables.show(compare_hinge(*((2, 4) if quick else (8, 10)), rng))
     if "oracles" in arguments.task:
