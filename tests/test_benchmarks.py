@@ -137,10 +137,11 @@ def test_schemes_and_starts_are_measured(name, n_rows, data_folder):
 @pytest.mark.parametrize(
     ("name", "options", "n_rows"),
     [
-        ("schedules", ["--task", "ocr"], 12),
+        ("schedules", ["--task", "ocr"], 16),
         ("several_c", [], 12),
         ("sag_variants", [], 7),
         ("exact_blocks", [], 12),
+        ("ramp_and_risk", [], 15),
     ],
 )
 def test_variants_of_the_papers_are_measured(name, options, n_rows, data_folder):

@@ -7,6 +7,7 @@ step included, with the calibrated step; the error is the fraction of wrong toke
 also with ten times the calibrated step and a tenth of it. Seconds are of the processor.
 
     python examples/benchmarks/rivals_test_error.py [--task ocr] [--quick]
+        [--first 3000] [--passes 10]
 
 needs matplotlib, and the corpora in the folder SKCRF_SDCA_DATA or downloaded.
 """
@@ -120,11 +121,17 @@ def draw(row, histories, passes):
 def main():
     """Draw two panels for each task, and print the table."""
     output = "images/rivals_test_error.png"
-    campaign = runs.start(__doc__, output, names=tuple(PASSES))
+    parser = runs.parser(__doc__, output, names=tuple(PASSES))
+    parser.add_argument("--first", type=int, help="the first sequences alone")
+    parser.add_argument("--passes", type=int, help=f"default: {PASSES}")
+    arguments = parser.parse_args()
+    campaign = runs.Campaign(arguments)
+    campaign.first = arguments.first or campaign.first
     rows = [HEADER]
     figure, axes = figures.panels(len(campaign.names), 2, height=4.0)
     for row, name in zip(axes, campaign.names, strict=True):
-        passes = QUICK_PASSES if campaign.quick else PASSES[name]
+        default = QUICK_PASSES if campaign.quick else PASSES[name]
+        passes = arguments.passes or default
         histories = histories_of(campaign, name, passes)
         draw(row, histories, passes)
         rows += rows_of(histories, tasks.TITLES[name], passes)

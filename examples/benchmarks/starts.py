@@ -5,6 +5,7 @@ pass in random order (here: with draws instead). Its text says that the first Li
 constant of SAG does not matter. [LePriol18, sec. 6] also has SAG-NUS with a search at
 every visit, and [footnote 4] a line search that begins at 0.5 and not at the last step.
 The table has P - P* after 5, 10 and 20 epochs, and the oracle calls / n of 20 epochs.
+With --first the sequences are random ones.
 
     python examples/benchmarks/starts.py [--task ocr] [--first 1500] [--quick]
 
@@ -103,12 +104,11 @@ def rows_of(problem, title, bound):
         yield [title, name, *cells, f"{calls:.1f}"]
 
 
-def problems(description):
-    """Yield the title, the problem and P* of each task that the arguments name."""
-    options = tasks.parser(description).parse_args()
+def problems(options):
+    """Yield the title, the problem and P* of each task of the command line."""
     first = QUICK_FIRST if options.quick else options.first
     for task in options.task:
-        problem = tasks.problem(tasks.load(task, first))
+        problem = tasks.problem(tasks.load_random(task, first))
         yield (
             tasks.TITLES[task],
             problem,
@@ -119,7 +119,7 @@ def problems(description):
 def main():
     """Print the table."""
     rows = [HEADER]
-    for title, problem, bound in problems(__doc__):
+    for title, problem, bound in problems(tasks.parser(__doc__).parse_args()):
         rows += rows_of(problem, title, bound)
     tables.show(rows)
 

@@ -117,12 +117,27 @@ def load(name, first=None):
     if name == "wsj":
         return load_split(name, first)[0]
     task = packed.load(name)
-    if first is None:
+    return task if first is None else part(task, np.arange(min(first, len(task.X))))
+
+
+def load_random(name, n):
+    """Return a task of n random sequences and their features; of all if n is None.
+
+    The first sequences of "ocr" are few words, which many people wrote.
+    """
+    task = load(name)
+    if n is None:
         return task
-    X = task.X[:first]
+    chosen = np.random.default_rng(0).choice(len(task.X), n, replace=False)
+    return part(task, chosen)
+
+
+def part(task, chosen):
+    """Return the task of some sequences and their features."""
+    X, y = task.X[chosen], [task.y[i] for i in chosen]
     used = np.unique(X.X.indices)
     X = PackedSequences(X.X[:, used], X.offsets)
-    return Task(task.name, X, task.y[:first], 1.0 / first, optimum=None)
+    return Task(task.name, X, y, 1.0 / len(y), optimum=None)
 
 
 def load_split(name, first=None):

@@ -58,7 +58,9 @@ ATTRIBUTES = {
             One value per epoch: epoch, updates and oracle_calls (divided by n; each
             trial of a step size is a call, and a forward pass alone half a call),
             seconds (without the certificates), primal, dual, gap; with ``X_val`` also
-            val_score.
+            val_score. Dual solvers also have non_uniformity, the quadratic mean of the
+            gaps of the sequences, as visits found them, over their mean: its square
+            bounds by which factor sampling by gap can be faster.
         """,
     "fit_": """
         {n_iter_}

@@ -138,6 +138,11 @@ class OuterSolver(EpochSolver):
         return self.solver.starts_at_targets
 
     @property
+    def columns(self):
+        """The columns of the other solver."""
+        return self.solver.columns
+
+    @property
     def n_updates(self):
         """Changes of the weights by visits."""
         return self.solver.n_updates

@@ -73,8 +73,8 @@ class CCCP(Solver):
 
     @property
     def columns(self):
-        """Return the number of the convex problem."""
-        return {"outer": self.n_completions}
+        """The number of the convex problem, and the columns of its solver."""
+        return {"outer": self.n_completions, **self.inner.columns}
 
     @property
     def n_updates(self):

@@ -13,7 +13,11 @@ import numpy as np
 
 from skcrf_sdca.solvers.base import EpochSolver, moving_weights
 from skcrf_sdca.solvers.parallel import make_parallel_visitor, n_workers
-from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, first_gap
+from skcrf_sdca.solvers.samplers import (
+    SAMPLING_SCHEMES,
+    first_gap,
+    non_uniformity,
+)
 
 
 class DualSolver(EpochSolver):
@@ -29,7 +33,7 @@ class DualSolver(EpochSolver):
     marginals : Marginals or Potentials
         mu, with ``local``.
     entropy, gaps : ndarrays of shape (n,)
-        H(mu_i), and the gap of each sequence when last visited.
+        H(mu_i), and the gap of each sequence when last visited, `unvisited` before.
     recompute_every : int
         Certificates from one recomputation of w to the next.
     """
@@ -48,12 +52,19 @@ class DualSolver(EpochSolver):
         if problem.penalty.threshold:
             self.moved = problem.new_parameters()
         self.entropy = np.empty(problem.n_sequences)
-        self.gaps = np.full(problem.n_sequences, first_gap(problem))
+        self.unvisited = first_gap(problem)
+        self.gaps = np.full(problem.n_sequences, self.unvisited)
 
     @property
     def v(self):
         """The dual point w_hat(mu)."""
         return self.problem.penalty.dual_point(self.moved.w)
+
+    @property
+    def columns(self):
+        """The non-uniformity of c_i g_i, with the gaps that visits recorded."""
+        shares = self.problem.weight * self.gaps
+        return {"non_uniformity": non_uniformity(shares[self.gaps < self.unvisited])}
 
     @abstractmethod
     def new_visitor(self, features, weights, sampler):

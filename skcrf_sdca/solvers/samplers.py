@@ -33,6 +33,24 @@ def first_gap(problem):
     return max(FIRST_GAP, 10.0 * largest)
 
 
+def non_uniformity(values):
+    """Return the quadratic mean of values over their mean [LePriol18, eq. 25].
+
+    It is between 1, for equal values, and the root of their number, if only one of them
+    is not 0. Without values, or if all are 0, it is 1.
+
+    >>> from skcrf_sdca.solvers.samplers import non_uniformity
+    >>> non_uniformity([0.2, 0.2]), non_uniformity([0.0, 0.0, 0.0, 4.0])
+    (1.0, 2.0)
+    """
+    # Over the largest, squares neither overflow nor underflow.
+    largest = np.max(values, initial=0.0)
+    if not largest > 0.0:
+        return 1.0
+    shares = np.asarray(values) / largest
+    return float(np.sqrt(np.mean(shares**2)) / np.mean(shares))
+
+
 def _ones(problem):
     return np.ones(problem.n_sequences)
 

@@ -8,16 +8,18 @@ from numpy.testing import assert_allclose
 from scipy.special import softmax
 from scipy.stats import chisquare
 
-from reference import features
+from reference import features, kl
 from samples import make_problem
-from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
+from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences
 from skcrf_sdca._kernels.visits._samplers import MaxTree, Sampler, SumTree
+from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.samplers import (
     FIRST_GAP,
     SAMPLING_SCHEMES,
     SchemeNames,
     first_gap,
+    non_uniformity,
 )
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain.structure import Chain
@@ -196,6 +198,54 @@ def test_a_residual_is_the_distance_of_the_marginals_from_the_probabilities():
         solver.kernel.epoch_in_order(np.array([i]))
         expected = factors * scores / (factors @ scores)
         assert_allclose(solver.kernel.sampler.probabilities(), expected, rtol=1e-6)
+
+
+def test_the_non_uniformity_is_that_of_the_gaps_that_visits_found():
+    rng = np.random.default_rng(2)
+    weight = rng.uniform(0.5, 2.0, size=12)
+    data = PackedSequences(rng.normal(size=(12, 3)), np.arange(13))
+    chains = Chain(data, 4, boundaries=False)
+    labels = rng.integers(4, size=12).astype(np.int32)
+    problem = Problem(chains, labels, 0.05, sample_weight=weight)
+    solver, gaps = SDCA(problem, None, dual_dtype="float64"), {}
+    for i in (3, 8, 0, 3, 11, 8):
+        mu = solver.marginals.local[i].copy()
+        at_row = problem.data.X[i] @ solver.model.coef + solver.model.intercept
+        gaps[i] = weight[i] * kl(mu, softmax(at_row))
+        solver.kernel.epoch_in_order(np.array([i]))
+        # [LePriol18, eq. 25] over the rows visited so far.
+        values = np.array(list(gaps.values()))
+        expected = np.sqrt(np.mean(values**2)) / np.mean(values)
+        assert_allclose(solver.columns["non_uniformity"], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.0], [0.5, 0.5], []])
+def test_equal_values_are_uniform(values):
+    assert non_uniformity(np.array(values)) == 1.0
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_the_non_uniformity_has_no_unit(scale):
+    values = scale * np.array([0.0, 3.0, 0.0, 4.0])
+    assert_allclose(non_uniformity(values), np.sqrt(25.0 / 4.0) / (7.0 / 4.0))
+
+
+@pytest.mark.parametrize(
+    "crf",
+    [
+        SDCACRF(),
+        SDCACRF(sampling="uniform", acceleration=None),
+        SDCACRF(loss="hinge"),
+        OEGCRF(),
+    ],
+)
+def test_dual_solvers_have_it_in_their_history(crf):
+    X, y = make_chains(40, random_state=0)
+    fitted = crf.set_params(random_state=0, tol=1e-2, max_iter=300).fit(X, y)
+    found = fitted.history_["non_uniformity"]
+    assert found.shape == fitted.history_["gap"].shape
+    assert np.all((found >= 1.0) & (found <= np.sqrt(40.0)))
+    assert np.any(found > 1.0)
 
 
 def test_residual_sampling_ends_at_the_optimum_of_a_table():
