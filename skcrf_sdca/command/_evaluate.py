@@ -1,5 +1,7 @@
 """`skcrf-sdca eval` compares labels with true ones, in a report like conlleval's."""
 
+import warnings
+
 import numpy as np
 
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
@@ -79,6 +81,7 @@ def run(options):
         return
     source = source_of(tagger, options, options.files[0])
     X, y = labelled_sentences(source, options.files, options)
+    _warn_of_other_labels(y, tagger, options)
     predicted = label_texts(tagger, tagger.predict(X))
     lines = [report(y, predicted, options.scheme, source.label_columns)]
     if options.other or options.errors:
@@ -90,6 +93,18 @@ def run(options):
     if options.errors:
         lines += _error_lines(tagger, X, y, scheme, options.errors)
     write(f"{line}\n" for line in lines)
+
+
+def _warn_of_other_labels(y, tagger, options):
+    """Warn of files in which the model knows no label: they may have none at all."""
+    known = set(label_texts(tagger, [tagger[-1].classes_.tolist()])[0])
+    found = {str(label) for labels in y for label in labels}
+    if found and known.isdisjoint(found):
+        warnings.warn(
+            f"{', '.join(options.files)}: no label is one of the model. "
+            f"{min(found)!r:.40} is read as a label; the model has {min(known)!r:.40}.",
+            stacklevel=2,
+        )
 
 
 def _difference(options, y, predicted, scheme):

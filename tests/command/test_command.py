@@ -592,6 +592,14 @@ def test_a_model_is_scored_as_its_output(files, model, run, stdin):
     assert run("eval") == run("eval", "-m", model, files / "train.txt")
 
 
+def test_labels_that_the_model_does_not_have_at_all_are_told(model, run, stdin):
+    stdin("Peter NNP left VBD Bern\n")
+    error = run("eval", "-m", model)[2]
+    assert "no label is one of the model. 'Bern' is read as a label; the model" in error
+    stdin("Peter NNP left VBD B-ORG\nx NNP left VBD O\n")
+    assert run("eval", "-m", model)[2] == ""
+
+
 def test_the_surest_mistakes_are_listed(files, model, run, tmp_path):
     wrong = tmp_path / "wrong.txt"
     lines = (files / "train.txt").read_text().replace("Rhine NNP B-LOC", "Rhine NNP O")
