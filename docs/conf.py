@@ -6,6 +6,7 @@ Neither the build nor the pages load anything from the network.
 import inspect
 import re
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -30,6 +31,7 @@ exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
+html_search_scorer = str(Path(__file__).parent / "search_scorer.js")
 html_theme = "pydata_sphinx_theme"
 html_title = "skcrf_sdca"
 html_math_renderer = "mathml"

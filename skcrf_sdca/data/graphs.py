@@ -148,7 +148,9 @@ def split_graphs(X):
         has, other = ("none", "has some") if with_features[0] else ("some", "has none")
         raise ValueError(
             f"{words().X}: graph {i} has {has} of the features of edges, but graph 0 "
-            f"{other}; all graphs must have them, or none"
+            f"{other}; all graphs must have them, or none. A graph is a tuple (nodes, "
+            "edges) or (nodes, edges, edge_features), and a tree is a tuple (nodes, "
+            "heads): nodes alone, such as the tokens of a sentence, are neither"
         )
     return nodes, ends, features
 
@@ -249,7 +251,8 @@ def _parts(graph, i):
     """Return nodes, edges and features of edges, or None, of one graph."""
     if hasattr(graph, "nodes") and hasattr(graph, "edges") and hasattr(graph, "adj"):
         return _parts_of_networkx(graph, i)
-    if not isinstance(graph, (tuple, list)) or len(graph) not in (2, 3):
+    has_parts = isinstance(graph, (tuple, list)) and len(graph) in (2, 3)
+    if not has_parts or isinstance(graph[0], str):
         raise TypeError(
             f"{words().X}: graph {i} is {described(graph)}; a graph is a tuple (nodes, "
             "edges) or (nodes, edges, edge_features), or one of networkx"
@@ -305,9 +308,11 @@ def _ends(ends, i, n_nodes):
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int32)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        are_heads = pairs.shape == (n_nodes,) and pairs.dtype.kind in "iu"
         raise ValueError(
             f"{words().X}: the edges of graph {i} are an array of shape {pairs.shape} "
             f"and dtype {pairs.dtype}; they must be integers of shape (n_edges, 2)"
+            + (". TreeCRF takes the head of each node" if are_heads else "")
         )
     wrong = ((pairs < 0) | (pairs >= n_nodes)).any(axis=1)
     if wrong.any():

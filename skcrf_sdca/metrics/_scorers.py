@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
+from skcrf_sdca._utils.messages import alternatives
 from skcrf_sdca._utils.sklearn_private import BaseScorer
 from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.data.label_names import named_lists
@@ -188,7 +189,8 @@ def get_scorer(scoring: str | Callable[..., Any]) -> Callable[..., Any]:
     if not isinstance(scoring, str):
         return scoring
     if scoring not in SCORERS:
-        raise ValueError(f"scoring must be one of {sorted(SCORERS)}, got {scoring!r}.")
+        others = alternatives(scoring, sorted(SCORERS))
+        raise ValueError(f"scoring: there is no score {scoring!r}{others}.")
     # set_score_request changes a scorer.
     return deepcopy(SCORERS[scoring])
 

@@ -133,7 +133,7 @@ def test_other_labels_are_scored_by_accuracy():
         ({"l1_ratios": (2.0,)}, r"l1_ratios must be numbers in \[0, 1\]"),
         ({"l1_ratios": ()}, "l1_ratios must be numbers"),
         ({"search_tol": -1.0}, "'search_tol' parameter"),
-        ({"scoring": "f1"}, "scoring must be one of"),
+        ({"scoring": "f1"}, "no score 'f1'"),
     ],
 )
 def test_errors_leave_the_search_unfitted(options, message):

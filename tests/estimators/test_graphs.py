@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 from graph_cases import SHAPES, cycle, grid, sample
-from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF
+from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF, make_tagger
 from skcrf_sdca._kernels.inference._graph_marginals import label_places
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
@@ -24,6 +24,7 @@ from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.graph import junction_tree
 from skcrf_sdca.structures.graph.structure import Graph
+from skcrf_sdca.text import TokenFeatures
 
 SOLVERS = "sdca", "oeg", "sag", "sgd", "lbfgs"
 
@@ -690,7 +691,11 @@ NODES = np.zeros((3, 2))
         ((NODES, [[0, -1]]), r"graph 1, edge 0 joins \[0, -1\]"),
         ((NODES, [[0, 1], [2, 2]]), "graph 1, edge 1 joins node 2 to itself"),
         ((NODES, [[0.0, 1.0]]), "edges of graph 1 .* float64; they must be integers"),
-        ((NODES, [0, 1, 2]), r"edges of graph 1 are an array of shape \(3,\)"),
+        (
+            (NODES, [0, 1]),
+            r"edges of graph 1 are .* shape \(2,\).*edges, 2\)$",
+        ),
+        ((NODES, [0, 1, 2]), r"shape \(3,\).* TreeCRF takes the head of each node"),
         ((NODES, [[0, 1]], [[np.nan]]), "graph 1, edge 0 has features that are NaN"),
         ((NODES, [[0, 1]], [[1.0], [2.0]]), r"graph 1 are of shape \(2, 1\); with 1"),
         ((NODES, [[0, 1]], [["a"]]), "edge features of graph 1 are no dense array"),
@@ -754,6 +759,17 @@ def test_errors_of_graphs_that_do_not_fit_together():
 def test_errors_of_bad_heads_name_the_tree_and_the_node(heads, message):
     with pytest.raises(ValueError, match=message):
         TreeCRF().fit([(NODES, heads)], [["a", "b", "a"]])
+
+
+@pytest.mark.parametrize("estimator", [TreeCRF, GraphCRF])
+@pytest.mark.parametrize("lengths", [(2, 3), (3, 2), (3, 1), (2, 2)])
+def test_sentences_without_edges_are_told(estimator, lengths):
+    words = [["a", "b", "c"][:n] for n in lengths]
+    labels = [["A"] * n for n in lengths]
+    message = "[Aa] (graph|tree) is a tuple|must be integers of shape|a node must be"
+    for crf in estimator(), make_tagger(TokenFeatures(), estimator()):
+        with pytest.raises((TypeError, ValueError), match=message):
+            crf.fit(words, labels)
 
 
 def test_no_hint_is_given_where_smaller_heads_form_a_cycle_too():

@@ -1,0 +1,36 @@
+// How the search box orders pages. As by default, words in titles count most. But the pages
+// of the guide come before the examples and the reference, and pages that list everything
+// last; and a title that has the words of the search comes before others.
+const WEIGHTS = [
+  [/(^|\/)(changelog|genindex|index|sg_execution_times|paper_rows|contributing)$/, 0.2],
+  [/^api\//, 0.6],
+  [/^auto_examples\//, 0.8],
+];
+
+function searchedWords() {
+  const query = new URLSearchParams(window.location.search).get("q") || "";
+  return query.toLowerCase().split(/\W+/).filter((word) => word.length > 2);
+}
+
+function shareInTitle(title) {
+  const words = searchedWords();
+  const own = title.toLowerCase().split(/\W+/);
+  const found = words.filter((word) => own.some((other) => other.startsWith(word)));
+  return words.length ? found.length / words.length : 0;
+}
+
+// The names are those that Sphinx asks for; the numbers are its own.
+var Scorer = {
+  score: ([page, title, anchor, description, score]) => {
+    const [, weight] = WEIGHTS.find(([pattern]) => pattern.test(page)) || [null, 1];
+    return weight * score + 5 * shareInTitle(title);
+  },
+  objNameMatch: 11,
+  objPartialMatch: 6,
+  objPrio: { 0: 15, 1: 5, 2: -5 },
+  objPrioDefault: 0,
+  title: 15,
+  partialTitle: 7,
+  term: 5,
+  partialTerm: 2,
+};
