@@ -9,13 +9,15 @@ import io
 import sys
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from itertools import islice
+from itertools import chain
 from typing import Any, NamedTuple
 
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.text import TextSource, tokenize, write_conllu
 from skcrf_sdca.text._conll import (
     default_columns,
+    is_blank,
+    is_header,
     iter_rows,
     named_columns,
     without_comments,
@@ -156,10 +158,9 @@ class ColumnsFormat:
     def rows(self, name):
         """Yield the numbers of the lines, the lines and their columns of sentences."""
         file, width = file_of(name), None
-        comment, encoding, delimiter, header = self._lines
+        comment, encoding, delimiter, _ = self._lines
         lines = without_comments(numbered_lines(file, encoding), comment)
-        if header:
-            self._read_header(lines)
+        lines = self._without_header(lines)
         for numbers, texts, rows in iter_rows(lines, delimiter):
             width = width or len(rows[0])
             for number, row in zip(numbers, rows, strict=True):
@@ -168,30 +169,45 @@ class ColumnsFormat:
                     raise ValueError(
                         f"{place(file, number)}: {found}, but the lines before it "
                         f"have {width}. If it is a comment, say with --comment how "
-                        "comments begin; if each line is a sentence, tag it with "
-                        "--format text."
+                        "comments begin; if other characters than tabs or blanks "
+                        "separate the columns, give --delimiter; if each line is a "
+                        "sentence, tag it with --format text."
                     )
             yield numbers, texts, rows
 
-    def _read_header(self, lines):
-        """Take the names of the columns from the first line, unless they are known."""
-        (_, _, (names,)) = next(iter_rows(islice(lines, 1), self._lines.delimiter))
+    def _without_header(self, lines):
+        """Return the lines after a header, whose names are taken if none are known."""
+        first = next(((k, line) for k, line in lines if line.strip()), None)
+        if first is None:
+            return lines
+        (_, _, (names,)) = next(iter_rows([first], self._lines.delimiter))
+        if not self._lines.header and not is_header(names):
+            return chain([first], lines)
         if self.columns is None and self._number is None:
             self.columns = named_columns(names, self.label)
+        return lines
 
     def text(self, sentence, *columns):
         """Return the lines of a sentence with further columns."""
-        parts = []
-        for line, *fields in zip(sentence.source, *columns, strict=True):
-            if "\t" in line:
-                parts.append("\t".join([line, *fields]))
-            else:
-                parts.append(" ".join([line.rstrip(" "), *fields]))
+        rows = zip(sentence.source, *columns, strict=True)
+        parts = [_continued(row, self._lines.delimiter) for row in rows]
         return "\n".join([*parts, "", ""])
 
     def passage(self, sentence, i):
         """Return the number of a sentence, which has tokens alone."""
         return TextSource(i)
+
+
+def _continued(row, delimiter=None):
+    """Return a line and further columns, between which stands what is in the line."""
+    line, *fields = row
+    if delimiter is not None and not is_blank(delimiter):
+        return delimiter.join(row)
+    if "\t" in line:
+        return "\t".join(row)
+    if any(" " in field for field in fields):
+        return "\t".join([*line.split(), *fields])
+    return " ".join([line.rstrip(" "), *fields])
 
 
 class TextFormat:
@@ -213,7 +229,7 @@ class TextFormat:
         """Return lines with the tokens of a sentence and further columns."""
         words = (word for (word,) in sentence.tokens)
         rows = zip(words, *columns, strict=True)
-        return "".join(f"{' '.join(row)}\n" for row in rows) + "\n"
+        return "".join(f"{_continued(row)}\n" for row in rows) + "\n"
 
     def passage(self, sentence, i):
         """Return the number of a sentence, its line, and where its tokens are."""

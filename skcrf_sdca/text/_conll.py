@@ -55,7 +55,7 @@ def read_conll(
         and one or more blanks the columns of other lines. If these are not as many as
         `columns`, any run of tabs and blanks separates. With a delimiter of several
         blanks, such as " \t", any run of them separates. A delimiter after the last
-        column is ignored.
+        column is ignored, and so are blanks beside a delimiter.
     comment : str, default=None
         Lines that begin with this are comments. By default there are no comments,
         because "#" may be a word.
@@ -181,21 +181,26 @@ def _found_names(lines, rows, label):
     has_blank = any(" " in row[-1].strip(BLANKS) for row in rows)
     if (len(widths) > 1 or has_blank) and len(others) == 1:
         rows = mixed
-    first = rows[0]
-    if candidates(first, "word") and candidates(first[1:] + first[:1], "label"):
-        if candidates(first, "word") != candidates(first, "label"):
-            return named_columns(first, label), 1
-    n = len(first)
+    if is_header(rows[0]):
+        return named_columns(rows[0], label), 1
+    n = len(rows[0])
     return default_columns(n) if label is None else [*default_columns(n - 1), label], 0
+
+
+def is_header(fields):
+    """Return whether a row has usual names of a column of words and one of labels."""
+    words, labels = (candidates(fields, role) for role in ("word", "label"))
+    return bool(words and labels) and words != labels
 
 
 def _wrong_number(where, fields, columns):
     return (
         f"{where}: {counted(len(fields), 'column')}, {fields!r:.80}, but "
         f"{counted(len(columns), 'name')} in columns={columns}. Pass columns= with the "
-        "name of each column of the file, None for one not to read; or, if the line is "
-        "a comment, say with comment= how comments begin; if each line has as many "
-        "attributes as it likes, read_corpus(file, 'attributes') reads it."
+        "name of each column of the file, None for one not to read, and delimiter= if "
+        "tabs or blanks do not separate them; or, if the line is a comment, say with "
+        "comment= how comments begin; if each line has as many attributes as it likes, "
+        "read_corpus(file, 'attributes') reads it."
     )
 
 
@@ -231,9 +236,9 @@ def write_conll(
     Raises
     ------
     ValueError
-        If the lengths of `X` and `labels` differ, or a column is empty or contains the
-        delimiter or a line break, so that it could not be read again. Nothing is
-        written.
+        If the lengths of `X` and `labels` differ, or a column is empty, contains the
+        delimiter or a line break, or begins or ends with a blank, so that it could not
+        be read again. Nothing is written.
     TypeError
         If `X` is not of this form.
 
@@ -321,14 +326,22 @@ def iter_rows(lines, delimiter, n_columns=None):
         yield numbers, texts, [_fields(line, delimiter, n_columns) for line in texts]
 
 
+def is_blank(delimiter):
+    """Return whether a delimiter is blanks and tabs alone."""
+    return not delimiter.strip(BLANKS)
+
+
 def _fields(line, delimiter, n_columns):
-    if delimiter is not None and len(delimiter) > 1 and not delimiter.strip(BLANKS):
+    if delimiter is not None and len(delimiter) > 1 and is_blank(delimiter):
         return [field for field in re.split(f"[{delimiter}]+", line) if field]
     if delimiter is None and "\t" not in line:
         # Only blanks separate: words may contain other white space.
         fields = line.split(" ")
         return [field for field in fields if field] if "" in fields else fields
     fields = line.split("\t" if delimiter is None else delimiter)
+    if " " in line and delimiter != " ":
+        # A token may be a blank.
+        fields = [field.strip(" ") or field for field in fields]
     # Some programs end each line by a delimiter.
     if len(fields[:-1]) == n_columns and not fields[-1]:
         return fields[:-1]
@@ -346,6 +359,7 @@ def _check_fields(tokens, parts, delimiter):
         for i, field in enumerate(part):
             if (
                 not field.strip(BLANKS)
+                or field != field.strip(" ")
                 or any(separator in field for separator in separators)
                 or (k == 0 and field.startswith(_DOCUMENT))
             ):

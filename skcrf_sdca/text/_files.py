@@ -111,12 +111,14 @@ def numbered_lines(file, encoding):
 
 def _lines(texts):
     """Yield the lines of a text that comes piece by piece."""
-    rest = ""
+    rest, has_end = "", False
     for text in texts:
         # Other characters at which str.splitlines breaks may be words.
         *lines, rest = (rest + text).split("\n")
+        has_end = has_end or bool(lines)
         yield from lines
-    yield rest
+    # Tables that Excel writes "for Macintosh" have no other ends of lines.
+    yield from [rest] if has_end else rest.split("\r")
 
 
 def _texts(file, encoding):

@@ -84,7 +84,36 @@ def test_headers_and_delimiters_of_columns(run, tmp_path):
     assert tagger[0].columns == ["label", "word", "x"]
     (tmp_path / "new").write_text("token|x\nBern|1\n")
     out = run("tag", "-m", "m", "--header", "--delimiter", "|", "new")
-    assert out == "Bern|1 B-LOC\n\n"
+    assert out == "Bern|1|B-LOC\n\n"
+
+
+def test_usual_names_in_the_first_line_are_a_header(run, tmp_path):
+    rows = "Anna\tB-PER\nran\tO\n\nBern\tB-LOC\n"
+    (tmp_path / "train").write_text(f"\nToken\tentity\n{rows}")
+    (tmp_path / "plain").write_text(rows)
+    run("train", "train", "-o", "m", "-q")
+    tagger = load_model(tmp_path / "m")
+    assert tagger[0].columns == ["word", "label"]
+    assert tagger[-1].classes_.tolist() == ["B-LOC", "B-PER", "O"]
+    assert run("tag", "-m", "m", "train") == run("tag", "-m", "m", "plain")
+    (tmp_path / "empty").write_text("\n\n")
+    assert run("tag", "-m", "m", "--header", "empty") == ""
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ";", "|"])
+def test_what_is_tagged_is_read_again_if_labels_have_blanks(run, tmp_path, delimiter):
+    rows = "Anna|B-first name\nran|O\n\nan aspirin|B-drug (oral)\n".replace(
+        "|", delimiter
+    )
+    (tmp_path / "train").write_text(rows)
+    option = ["--delimiter", delimiter]
+    run("train", "train", "-o", "m", "-q", *option)
+    (tmp_path / "tagged").write_text(run("tag", "-m", "m", "train", *option))
+    assert "FB1: 100.00" in run("eval", "tagged", *option)
+    assert run("eval", "tagged", *option) == run("eval", "-m", "m", "train", *option)
+    (tmp_path / "new").write_text("Anna ran")
+    out = run("tag", "-m", "m", "--format", "text", "new")
+    assert out.splitlines()[:1] == ["Anna\tB-first name"]
 
 
 def test_forms_of_labels_become_the_usual_one(run, tmp_path):

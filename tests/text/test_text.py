@@ -813,6 +813,22 @@ def test_equal_strings_are_stored_once():
     assert labels[0] is labels[1]
 
 
+@pytest.mark.parametrize(
+    ("text", "delimiter"),
+    [("Ana \tO \n B\t O\n", None), ("Ana | O\nB |O\n", "|"), ("Ana, O\nB,O\n", ",")],
+)
+def test_blanks_beside_a_delimiter_are_no_part_of_labels(text, delimiter):
+    found = read_conll(io.StringIO(text), ["word", "label"], delimiter=delimiter)
+    assert found == ([[{"word": "Ana"}, {"word": "B"}]], [["O", "O"]])
+    blank = read_conll(io.StringIO(" \tNew York\n"), ["word", "label"])
+    assert blank == ([[{"word": " "}]], [["New York"]])
+
+
+def test_lines_may_end_as_on_old_machines():
+    text = "a\tO\r\rb\tO\r"
+    assert read_conll(io.StringIO(text), ["word", "label"])[1] == [["O"], ["O"]]
+
+
 def test_only_blanks_and_tabs_separate():
     text = "a\u00a0b N O\n\u0085 N O\n\u00a0 N O\n\u2028 N O\n"
     X, _ = read_conll(io.StringIO(text))
@@ -912,6 +928,7 @@ def test_files_are_written_and_packed_by_name(name, as_path, tmp_path):
         ([["a\tb"]], [["B"]], {}, "could not be read again"),
         ([["a,b"]], [["B"]], {"delimiter": ","}, "could not be read again"),
         ([[" "]], [["B"]], {"delimiter": "\t"}, "could not be read again"),
+        ([["a "]], [["B"]], {"delimiter": "\t"}, "could not be read again"),
         ([["-DOCSTART-"]], [["B"]], {}, "could not be read again"),
         ([["a"], ["b"]], [["B"]], {}, "X has 2 sequences, but y has 1"),
         ([["a"], ["b"]], [["B"], []], {}, "Sequence 1 has 1 items in X, but 0"),
@@ -999,7 +1016,8 @@ def test_arguments_of_read_conll_of_a_wrong_type(file, columns, message):
 def test_a_file_is_read_piece_by_piece_as_at_once(text, size, zipped):
     content = text.encode()
     packed = gzip.compress(content[:9]) + gzip.compress(content[9:])
-    whole = [(n, line.rstrip("\r")) for n, line in enumerate(text.split("\n"), 1)]
+    lines = text.split("\n" if "\n" in text else "\r")
+    whole = [(n, line.rstrip("\r")) for n, line in enumerate(lines, 1)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_files, "_PIECE", max(size, 2))
         file = io.BytesIO(packed if zipped else content)
