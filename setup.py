@@ -28,6 +28,7 @@ DIRECTIVES = {
 # of a wheel. Compilers that do not know an option here only warn of it.
 OPTIONS = ["-O2", "-g0"]
 OPTIONS_OF = {
+    "_arc_rows": ["-O3", "-g0"],
     "_chain": ["-O3", "-g0"],
     "_elimination": ["-O3", "-g0"],
     "_features": ["-O3", "-g0"],

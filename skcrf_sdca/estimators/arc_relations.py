@@ -63,13 +63,11 @@ def check_relations(classifier):
         )
 
 
-def labelled_trees(classifier, rows, heads):
-    """Return pairs (heads, relations), an object array, of lists of heads."""
-    names = np.array(plain_labels(classifier.predict(rows)), dtype=object)
-    ends = np.append(0, np.cumsum([len(own) for own in heads])).astype(np.intp)
-    pairs = zip(heads, split_rows(names, ends), strict=True)
-    trees = [(own, relations.tolist()) for own, relations in pairs]
-    return np.fromiter(trees, dtype=object, count=len(trees))
+def labelled_trees(classifier, arcs, heads):
+    """Return pairs (heads, relations), an object array, of heads end to end."""
+    names = plain_labels(classifier.predict(arcs.relation_rows(heads)))
+    parts = (split_rows(own, arcs.word_offsets) for own in (heads.tolist(), names))
+    return np.fromiter(zip(*parts, strict=True), dtype=object, count=len(arcs))
 
 
 def right_words(found, heads, relations):

@@ -10,8 +10,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from skcrf_sdca._kernels.visits._tree_steps import TreeSteps
+from skcrf_sdca._kernels.visits._tree_steps import TreeSteps, best_heads
 from skcrf_sdca._utils.messages import names_class
+from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca.data.dependencies import (
@@ -43,6 +45,7 @@ from skcrf_sdca.structures.dependency.scores import (
     sibling_inference,
 )
 from skcrf_sdca.structures.form import dense_coef
+from skcrf_sdca.structures.scores import LARGEST_SCORE
 from skcrf_sdca.text import ArcFeatures
 from skcrf_sdca.text._arc_features import TokenArcs
 
@@ -276,14 +279,17 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             "fixed_step": loss.name in STEP_LOSSES,
             **state,
         }
+        inference, siblings = self._inference(arcs, rows, arcs.offsets)
+        return TreeSteps(rows, inference, heads, siblings=siblings, **options)
+
+    def _inference(self, arcs, rows, offsets):
+        """Return the compiled inference on the sentences of rows, and SiblingRows."""
         if not arcs.has_siblings:
-            inference = inference_on_trees(self._kind, arcs.offsets, 2, None)
-            return TreeSteps(rows, inference, heads, **options)
+            return inference_on_trees(self._kind, offsets, 2, None), None
         siblings = arcs.sibling_rows(rows)
         # There is room for the scores of one sentence.
-        scores, bounds = np.empty(rows.longest**3), np.zeros_like(arcs.offsets)
-        inference = sibling_inference(self._kind, arcs.offsets, scores, bounds)
-        return TreeSteps(rows, inference, heads, siblings=siblings, **options)
+        scores, bounds = np.empty(rows.longest**3), np.zeros_like(offsets)
+        return sibling_inference(self._kind, offsets, scores, bounds), siblings
 
     def _set_model(self, state, steps, loss, attributes):
         """Set the fitted attributes, all at once."""
@@ -326,12 +332,33 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         return PackedArcs(arcs, TreeFormat(labelled=False), None)
 
     def _predict(self, packed, decoding, known):
-        heads = super()._predict(packed, decoding, known)
-        if not self.labelled:
-            return heads
-        self._check_own_form()
-        rows = packed.data.relation_rows(np.concatenate([[], *heads]).astype(np.intc))
-        return labelled_trees(self.relations_, rows, heads)
+        if self.labelled:
+            self._check_own_form()
+        arcs, heads = packed.data, None
+        if known is None and decoding == "viterbi":
+            heads = self._best_heads(arcs)
+        # Scores that are no numbers are named there.
+        if heads is None:
+            heads = super()._predict(packed, decoding, known)
+            heads = np.concatenate([[], *heads]).astype(np.intc)
+        if self.labelled:
+            return labelled_trees(self.relations_, arcs, heads)
+        return split_rows(heads.tolist(), arcs.word_offsets)
+
+    def _best_heads(self, arcs):
+        """Return the heads of the best trees, end to end; None if scores are none."""
+        w, temperature = self._single_weights(), self.temperature_ or 1.0
+
+        def found(begin, end):
+            rows = arcs.rows(begin, end)
+            offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
+            inference, siblings = self._inference(arcs, rows, offsets)
+            return best_heads(rows, inference, w, temperature, LARGEST_SCORE, siblings)
+
+        parts = over_ranges(found, arcs.offsets, self.n_jobs)
+        if any(part is None for part in parts):
+            return None
+        return np.concatenate([np.zeros(0, dtype=np.intc), *parts])
 
     def _evaluation_labels(self, packed, y, sample_weight=None):
         n_words = packed.data.n_words

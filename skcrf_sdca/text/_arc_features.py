@@ -8,6 +8,7 @@ Each gives two features: with the direction of the arc, and with its length too
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from hashlib import blake2b
 from numbers import Integral
 from operator import itemgetter
@@ -270,12 +271,17 @@ def _has_sibling(parts):
 
 def _codes(values):
     """Return a hash of each text, uint64: the same in every process."""
-    known = {}
-    for text in values:
-        if text not in known:
-            digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
-            known[text] = int.from_bytes(digest.digest(), "little")
-    return np.array([known[text] for text in values], dtype=np.uint64)
+    number = {text: i for i, text in enumerate(dict.fromkeys(values))}
+    codes = np.fromiter(map(_code, number), dtype=np.uint64, count=len(number))
+    numbers = map(number.__getitem__, values)
+    return codes[np.fromiter(numbers, dtype=np.intp, count=len(values))]
+
+
+@lru_cache(2**15)
+def _code(text):
+    """Return a hash of a text; those of a treebank are met again and again."""
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
+    return int.from_bytes(digest.digest(), "little")
 
 
 class TokenArcs:
@@ -317,6 +323,7 @@ class TokenArcs:
         self.n_words = tokens.lengths
         self.lengths = self.n_words * (self.n_words + 1)
         self.offsets = np.append(0, np.cumsum(self.lengths))
+        self.word_offsets = np.append(0, np.cumsum(self.n_words)).astype(np.intp)
         self._known_sizes = None, None
 
     stores_rows = False
@@ -369,8 +376,8 @@ class TokenArcs:
 
     def rows(self, begin=0, end=None):
         """Return the ArcRows of some sentences, which one thread alone may use."""
-        ends = np.append(0, np.cumsum(self.n_words)).astype(np.intp)[begin:]
-        ends = ends if end is None else ends[: end - begin + 1]
+        end = len(self) if end is None else end
+        ends = self.word_offsets[begin : end + 1]
         codes = np.ascontiguousarray(self.codes[:, ends[0] : ends[-1]])
         return ArcRows(codes, ends - ends[0], self._templates, self.n_features)
 

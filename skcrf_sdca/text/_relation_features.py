@@ -79,7 +79,9 @@ def relation_rows(codes, n_words, heads):
             own = columns[column][nodes[node]] if column else numbers[part]
             state = _mix(state, own)
         found[:, t] = (state >> np.uint64(20)) % np.uint64(N_FEATURES)
-    bounds = np.arange(0, found.size + 1, found.shape[1] or 1)
+    # In the form that models take, so that they need not sort and copy.
+    found.sort(axis=1)
+    bounds = np.arange(0, found.size + 1, len(TEMPLATES), dtype=np.int32)
     ones = np.ones(found.size)
     return sp.csr_array((ones, found.ravel(), bounds), shape=(n_tokens, N_FEATURES))
 

@@ -379,3 +379,26 @@ def test_relations_that_were_not_learned_are_refused():
     crf = new_parser(labelled=True).fit(X, with_relations(X, y))
     crf.set_params(labelled=False).fit(X, y)
     assert not hasattr(crf, "relations_")
+
+
+@pytest.mark.parametrize("loss", ["hinge", "softmax_margin"])
+@pytest.mark.parametrize(("single_root", "projective"), KINDS)
+def test_best_trees_are_those_of_the_scores(loss, single_root, projective):
+    X, y = made(5, single_root=single_root, projective=projective)
+    options = {"single_root": single_root, "projective": projective}
+    crf = new_parser(loss=loss, temperature=0.5, **options).fit(X, y)
+    free = [[None] * len(words) for words in X]
+    # Trees with known heads are found by the scores of all sentences.
+    assert crf.predict(X).tolist() == crf.predict(X, known=free).tolist()
+    assert crf.predict([]).tolist() == []
+
+
+@pytest.mark.parametrize("value", [1e30, np.nan])
+def test_scores_that_are_none_name_the_sentence(value, monkeypatch):
+    X, y = made(6)
+    crf = new_parser(projective=True).fit(X, y)
+    crf.coef_ = np.full_like(crf.coef_, value)
+    monkeypatch.setattr("skcrf_sdca.structures.scores.LARGEST_SCORE", 1e20)
+    monkeypatch.setattr("skcrf_sdca.estimators.online_dependencies.LARGEST_SCORE", 1e20)
+    with pytest.raises(ValueError, match="sentence 0, .*scale the features"):
+        crf.predict(X)

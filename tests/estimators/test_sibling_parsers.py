@@ -154,3 +154,10 @@ def test_scores_of_siblings_that_do_not_fit_are_an_error(monkeypatch):
     for run in (lambda: parser.predict(X), lambda: new_parser().fit(X, y)):
         with pytest.raises(MemoryError, match=r"siblings in a sentence of 30 words"):
             run()
+
+
+def test_best_trees_are_those_of_the_scores():
+    X, y = made(7)
+    crf = new_parser().fit(X, y)
+    free = [[None] * len(words) for words in X]
+    assert crf.predict(X).tolist() == crf.predict(X, known=free).tolist()

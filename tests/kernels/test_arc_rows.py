@@ -58,7 +58,7 @@ def test_each_template_has_its_own_rows(template):
     assert found == rows_of_arcs(sentences[3], [template], 2**31 - 1)
 
 
-@pytest.mark.parametrize("n_features", [512, 500])
+@pytest.mark.parametrize("n_features", [512, 500, 3])
 def test_scores_are_sums_of_weights(n_features):
     rows, sentences = new_rows(TEMPLATES, n_features)
     w = np.random.default_rng(2).normal(size=n_features).astype(np.float32)

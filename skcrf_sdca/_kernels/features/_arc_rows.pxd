@@ -8,6 +8,13 @@ cdef enum Code:
     END = 3
 
 
+# Arcs have one of 7 classes of lengths, and 2 directions.
+cdef enum:
+    N_LENGTHS = 7
+    N_CONTEXTS = 14
+    LAST_KIND = 15
+
+
 # A column of the tokens at or near the head or the word of an arc.
 cdef struct Part:
     bint at_head
@@ -22,20 +29,19 @@ cdef struct Template:
     int last
     bint at_head        # whether the first parts are of the head
     int between         # the column of the tokens between, -1 without any
-    bint alone          # whether it has no other parts
-
-
-# A feature of the arc to a word, counted from 0: its columns.
-cdef struct Lookup:
-    int word
-    int first           # with the direction
-    int second          # with the length too
 
 
 # The columns of a hash table; the mask is n_columns - 1 of a power of 2, else 0.
 cdef struct Table:
     unsigned long long n_columns
     unsigned long long mask
+
+
+# Words that have the same parts of a template, up to one that was seen last.
+cdef struct Group:
+    int kind            # of the arc to that word
+    int n_seen          # values between
+    double total        # of their weights
 
 
 # Weights of one label: those of visits online, and of all others.
@@ -52,14 +58,17 @@ cdef class ArcRows:
     cdef unsigned long long[:, ::1] codes       # of all tokens, by column
     cdef Part[::1] parts
     cdef Template[::1] templates
+    # The numbers of templates of one node, of both, and of tokens between as well.
+    cdef int[::1] of_one, of_two, of_between
     cdef Table table
     # By m - h + longest, where the arc is from head h to word m.
     cdef int[::1] context                       # the number of its direction and length
-    cdef unsigned long long[:, ::1] kinds       # its direction; with its length too
+    cdef int[:, ::1] kinds                      # its direction; with its length too
     # Of the sentence taken last; nodes are the root 0 and the words from 1.
     cdef unsigned long long[:, ::1] near        # of the nodes, one before, one after
     cdef unsigned long long[:, ::1] start       # the hash of the first parts, by node
     cdef int[:, ::1] value                      # the first token with the same code
+    cdef int[:, ::1] group                      # of a template: with the same parts
     # Of one head; values are those of a column.
     cdef unsigned long long[::1] state          # hashes of a template, by word
     cdef int[::1] head_of                       # the head of the values, -1 for none
@@ -68,24 +77,28 @@ cdef class ArcRows:
     cdef int[::1] seen
     cdef int turn
     cdef int n_side                             # values on one side of the head
+    cdef unsigned int[::1] bases                # of hashes whose weights are asked for
+    cdef Group[::1] groups                      # by the first word of a group
+    cdef int[::1] first_new                     # of the values of a word, by word
     cdef double[:, :, ::1] sums                 # of weights of one node
-    cdef Lookup[::1] batch                      # whose weights are on their way
-    cdef Py_ssize_t n_batch
 
     cdef void take(self, Py_ssize_t i) noexcept nogil
     cdef void set_start(self, Py_ssize_t t) noexcept nogil
     cdef void set_values(self, Py_ssize_t column) noexcept nogil
+    cdef void set_groups(self, Py_ssize_t t) noexcept nogil
     cdef Py_ssize_t row(self, Py_ssize_t h, Py_ssize_t m, int* out) noexcept nogil
     cdef void set_scores(self, const float* w, double* out) noexcept nogil
     cdef void add_scores(self, const weight* w, double* out) noexcept nogil
-    cdef void set_sums(self, const weight* w) noexcept nogil
+    cdef void ask_for_node(self, Py_ssize_t node, const weight* w) noexcept nogil
+    cdef void add_nodes(self, const weight* w, double* out) noexcept nogil
     cdef void add_node(
-        self, const weight* w, unsigned long long state, double* sums) noexcept nogil
-    cdef void add_template(
+        self, const weight* w, unsigned int base, double* sums) noexcept nogil
+    cdef void add_pairs(
+        self, Py_ssize_t h, const weight* w, double* out) noexcept nogil
+    cdef void add_between(
         self, Py_ssize_t t, Py_ssize_t h, const weight* w, double* out) noexcept nogil
-    cdef Lookup* room(
-        self, Py_ssize_t size, const weight* w, double* out) noexcept nogil
-    cdef void add_batch(self, const weight* w, double* out) noexcept nogil
+    cdef void ask_for_new(
+        self, Py_ssize_t t, Py_ssize_t h, const weight* w) noexcept nogil
     cdef void set_states(
         self, Py_ssize_t t, Py_ssize_t h, Py_ssize_t first,
         Py_ssize_t last) noexcept nogil
@@ -94,25 +107,23 @@ cdef class ArcRows:
         self, Py_ssize_t column, Py_ssize_t m, Py_ssize_t side) noexcept nogil
 
 
-cdef inline Lookup lookup(
-    Py_ssize_t m, unsigned long long state, unsigned long long direction,
-    unsigned long long length, Table table
+cdef inline unsigned int base_of(
+    unsigned long long state, Table table
 ) noexcept nogil:
-    """Return the columns of a hash for the arc to word m."""
-    cdef Lookup found
-    found.word = <int> m - 1
-    found.first = column_of(state, direction, table)
-    found.second = column_of(state, length, table)
-    return found
-
-
-cdef inline int column_of(
-    unsigned long long state, unsigned long long kind, Table table
-) noexcept nogil:
-    """Return the column of a hash, and of the number of its context."""
+    """Return the column of a hash without a context."""
     # The last bits of a product are the worst ones.
-    state = (state >> 20) + kind
+    state >>= 20
     return state & table.mask if table.mask else state % table.n_columns
+
+
+cdef inline unsigned int in_context(
+    unsigned int base, unsigned int kind, unsigned int n_columns
+) noexcept nogil:
+    """Return the column of a hash in a context, given the one without."""
+    base += kind
+    while base >= n_columns:
+        base -= n_columns
+    return base
 
 
 cdef inline unsigned long long mix(

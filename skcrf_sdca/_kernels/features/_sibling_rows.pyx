@@ -5,14 +5,15 @@ has the head h too; without one it is h itself. A feature is a hash as in _arc_r
 of a template, of the codes of its parts of the head, then of the word, then of the
 sibling, and of the direction of the arc, or of its direction and of the distance from s
 to m. All parts of a sibling that is h itself have the code of what is before the first
-token. Templates without the head are hashed once for two words, and not for each head.
+token. Templates without the head are summed up once for two words, and not for each
+head.
 """
 
 cimport cython
 
 from libc.string cimport memset
 
-from ._arc_rows cimport BEGIN, Lookup, Part, column_of, lookup, mix
+from ._arc_rows cimport BEGIN, LAST_KIND, N_CONTEXTS, Part, base_of, in_context, mix
 from ._prefetch cimport prefetch
 
 import numpy as np
@@ -51,8 +52,14 @@ cdef class SiblingRows:
             found.append((first, first + nodes.index(2), len(parts), nodes[0] == 0))
         self.parts = np.array(parts, dtype=PART)
         self.templates = np.array(found, dtype=TEMPLATE)
+        has_head = [nodes_of[0][0] == 0 for nodes_of in templates]
+        self.of_two = np.flatnonzero(np.logical_not(has_head)).astype(np.intc)
+        self.of_three = np.flatnonzero(has_head).astype(np.intc)
         self.most_columns = 2 * len(found)
-        self.pairs = np.empty(self.arcs.longest**2)
+        longest = self.arcs.longest
+        self.pairs = np.empty(longest**2)
+        self.alone = np.empty((longest, N_CONTEXTS))
+        self.bases = np.empty(longest * (longest + 1), dtype=np.uintc)
 
     def scores(self, const float[::1] w):
         """Return the scores of the siblings of all sentences, for weights w.
@@ -83,69 +90,35 @@ cdef class SiblingRows:
 
     cdef void set_scores(self, const float* w, double* out) noexcept nogil:
         """Write the scores of all siblings of the sentence, (n, n, n)."""
-        cdef Py_ssize_t h, t, n = self.arcs.n
+        cdef Py_ssize_t h, k, n = self.arcs.n
         memset(out, 0, n * n * n * sizeof(double))
-        self.set_pairs(w)
+        memset(&self.pairs[0], 0, n * n * sizeof(double))
+        self.alone[:n] = 0.0
+        for k in range(self.of_two.shape[0]):
+            self.set_pairs(self.of_two[k], w)
         for h in range(1, n + 1):
-            for t in range(self.templates.shape[0]):
-                self.add_siblings(t, h, w, out)
-            self.arcs.add_batch(w, out)
+            for k in range(self.of_three.shape[0]):
+                self.add_siblings(self.of_three[k], h, w, out)
             self.add_pairs(h, out)
             out += n * n
 
-    cdef void set_pairs(self, const float* w) noexcept nogil:
-        """Sum up the weights of templates without the head, of two words."""
-        cdef Py_ssize_t t, m, s, k, n = self.arcs.n
+    cdef void set_pairs(self, Py_ssize_t t, const float* w) noexcept nogil:
+        """Add the weights of a template without the head, of two words and of one."""
+        cdef Py_ssize_t m, n = self.arcs.n
         cdef unsigned long long state
-        cdef Lookup* batch
-        memset(&self.pairs[0], 0, n * n * sizeof(double))
-        for t in range(self.templates.shape[0]):
-            if self.templates[t].has_head:
-                continue
-            for m in range(1, n + 1):
-                state = self.of_word(t, 0, m)
-                batch = self.arcs.room(n - 1, w, &self.pairs[0])
-                for k in range(n - 1):
-                    s = k + 1 if k + 1 < m else k + 2
-                    batch[k] = self.looked_up(
-                        self.with_sibling(state, t, s), m, s, w
-                    )
-        self.arcs.add_batch(w, &self.pairs[0])
-
-    cdef void add_siblings(
-        self, Py_ssize_t t, Py_ssize_t h, const float* w, double* out
-    ) noexcept nogil:
-        """Take the columns of a template for the siblings below one head."""
-        cdef Py_ssize_t m, s, k, n_between, first
-        cdef unsigned long long state
-        cdef Lookup* batch
-        for m in range(1, self.arcs.n + 1):
-            if m == h:
-                continue
-            state = self.of_word(t, h, m)
-            first, n_between = min(h, m) + 1, 0
-            if self.templates[t].has_head:
-                n_between = max(h, m) - first
-            batch = self.arcs.room(n_between + 1, w, out)
-            for k in range(n_between):
-                s = first + k
-                batch[k] = self.looked_up(self.with_sibling(state, t, s), m, s, w)
-            batch[n_between] = self.looked_up(
-                self.with_sibling(state, t, NO_WORD), m, h, w
-            )
-
-    cdef Lookup looked_up(
-        self, unsigned long long state, Py_ssize_t m, Py_ssize_t s, const float* w
-    ) noexcept nogil:
-        """Return the columns of a sibling, whose weights are asked for."""
-        cdef Py_ssize_t c = m - s + self.arcs.longest
-        cdef Lookup found = lookup(
-            (m - 1) * self.arcs.n + s, state, self.arcs.kinds[0, c],
-            self.arcs.kinds[1, c], self.arcs.table,
-        )
-        prefetch(w + found.first)
-        prefetch(w + found.second)
-        return found
+        cdef unsigned int* own = &self.bases[0]
+        cdef const unsigned int* base = own
+        for m in range(1, n + 1):
+            state = self.of_word(t, 0, m)
+            own = self.ask_for(t, state, m, 1, n + 1, w, own)
+            own[0] = base_of(self.with_sibling(state, t, NO_WORD), self.arcs.table)
+            prefetch(w + own[0])
+            prefetch(w + own[0] + LAST_KIND)
+            own += 1
+        for m in range(1, n + 1):
+            base = self.add(m, 1, n + 1, w, base, &self.pairs[0])
+            self.arcs.add_node(w, base[0], &self.alone[m - 1, 0])
+            base += 1
 
     cdef void add_pairs(self, Py_ssize_t h, double* out) noexcept nogil:
         """Add the scores without the head to all siblings below one head."""
@@ -153,6 +126,63 @@ cdef class SiblingRows:
         for m in range(1, n + 1):
             for s in range(min(h, m) + 1, max(h, m)):
                 out[(m - 1) * n + s - 1] += self.pairs[(m - 1) * n + s - 1]
+            if m != h:
+                out[(m - 1) * n + h - 1] += self.alone[
+                    m - 1, self.arcs.context[m - h + self.arcs.longest]
+                ]
+
+    cdef void add_siblings(
+        self, Py_ssize_t t, Py_ssize_t h, const float* w, double* out
+    ) noexcept nogil:
+        """Add the weights of a template with the head to the siblings below one."""
+        cdef Py_ssize_t m, n = self.arcs.n
+        cdef unsigned long long state
+        cdef unsigned int* own = &self.bases[0]
+        cdef const unsigned int* base = own
+        for m in range(1, n + 1):
+            if m != h:
+                state = self.of_word(t, h, m)
+                own = self.ask_for(t, state, m, min(h, m) + 1, max(h, m), w, own)
+                own[0] = base_of(self.with_sibling(state, t, NO_WORD), self.arcs.table)
+                prefetch(w + own[0] + self.arcs.kinds[1, m - h + self.arcs.longest])
+                own += 1
+        for m in range(1, n + 1):
+            if m != h:
+                base = self.add(m, min(h, m) + 1, max(h, m), w, base, out)
+                base = self.add(m, h, h + 1, w, base, out)
+
+    cdef unsigned int* ask_for(
+        self, Py_ssize_t t, unsigned long long state, Py_ssize_t m, Py_ssize_t first,
+        Py_ssize_t last, const float* w, unsigned int* base
+    ) noexcept nogil:
+        """Ask for the weights of siblings from one word to another of the word m.
+
+        ``state`` is the hash of the parts of m and its head. Return where the bases of
+        the next ones go.
+        """
+        cdef Py_ssize_t s, k = m + self.arcs.longest
+        for s in range(first, last):
+            base[0] = base_of(self.with_sibling(state, t, s), self.arcs.table)
+            prefetch(w + base[0] + self.arcs.kinds[0, k - s])
+            prefetch(w + base[0] + self.arcs.kinds[1, k - s])
+            base += 1
+        return base
+
+    cdef const unsigned int* add(
+        self, Py_ssize_t m, Py_ssize_t first, Py_ssize_t last, const float* w,
+        const unsigned int* base, double* out
+    ) noexcept nogil:
+        """Add the weights that have come to [m, s]; return where the next bases are."""
+        cdef Py_ssize_t s, k = m + self.arcs.longest
+        cdef unsigned int n_columns = <unsigned int> self.arcs.table.n_columns
+        out += (m - 1) * self.arcs.n - 1
+        for s in range(first, last):
+            out[s] += (
+                w[in_context(base[0], self.arcs.kinds[0, k - s], n_columns)]
+                + w[in_context(base[0], self.arcs.kinds[1, k - s], n_columns)]
+            )
+            base += 1
+        return base
 
     cdef unsigned long long of_word(
         self, Py_ssize_t t, Py_ssize_t h, Py_ssize_t m
@@ -191,10 +221,10 @@ cdef class SiblingRows:
         cdef Py_ssize_t t, k, c = m - s + self.arcs.longest
         cdef Py_ssize_t word = NO_WORD if s == h else s
         cdef unsigned long long state
+        cdef unsigned int base, n_columns = <unsigned int> self.arcs.table.n_columns
         for t in range(self.templates.shape[0]):
             state = self.with_sibling(self.of_word(t, h, m), t, word)
+            base = base_of(state, self.arcs.table)
             for k in range(2):
-                out[2 * t + k] = column_of(
-                    state, self.arcs.kinds[k, c], self.arcs.table
-                )
+                out[2 * t + k] = in_context(base, self.arcs.kinds[k, c], n_columns)
         return 2 * self.templates.shape[0]

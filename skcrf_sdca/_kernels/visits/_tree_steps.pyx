@@ -14,7 +14,8 @@ maximum, and g = f(best) - f(target). The perceptron takes the best tree without
 and the step C. Weights are float32: reading them is most of the time of a visit.
 """
 
-from libc.math cimport fabs, isfinite
+from libc.math cimport INFINITY, fabs, isfinite
+from libc.string cimport memcpy
 
 from ..features._arc_rows cimport ArcRows
 from ..features._prefetch cimport prefetch
@@ -31,6 +32,65 @@ cdef double SMALLEST = 1e-5
 # Weights are asked for so many columns before they are moved.
 cdef enum:
     AHEAD = 16
+
+
+def best_heads(
+    ArcRows rows, SpanningTreeInference inference, const float[::1] w,
+    double temperature, double largest, SiblingRows siblings=None,
+):
+    """Return the heads of the best trees of all sentences, end to end.
+
+    Scores take the memory of one sentence. Return None if one of an arc is beyond
+    ``largest``, or no number.
+
+    Parameters
+    ----------
+    rows : ArcRows
+    inference : SpanningTreeInference
+        As for `TreeSteps`.
+    w : ndarray of shape (n_features,), float32
+    temperature : float
+        What scores are divided by.
+    largest : float
+    siblings : SiblingRows, default=None
+        As for `TreeSteps`.
+    """
+    cdef Py_ssize_t i, first
+    cdef bint is_within = True
+    cdef SiblingTreeInference trees = None if siblings is None else inference
+    found = np.empty(rows.offsets[rows.offsets.shape[0] - 1], dtype=np.intc)
+    cdef int[::1] heads = found
+    with nogil:
+        for i in range(rows.offsets.shape[0] - 1):
+            first = rows.offsets[i]
+            if first == rows.offsets[i + 1]:
+                continue
+            rows.take(i)
+            inference.take(i)
+            rows.set_scores(&w[0], &inference.arcs[0])
+            if siblings is not None:
+                siblings.set_scores(&w[0], &trees.siblings[0])
+            is_within = divided(
+                &inference.arcs[0], inference.length, temperature, largest
+            )
+            if not is_within:
+                break
+            inference.set_best()
+            memcpy(&heads[first], &inference.heads[0], rows.n * sizeof(int))
+    return found if is_within else None
+
+
+cdef bint divided(
+    double* scores, Py_ssize_t n, double temperature, double largest
+) noexcept nogil:
+    """Divide scores; return whether all are within a limit, or -inf."""
+    cdef Py_ssize_t a
+    for a in range(n):
+        if temperature != 1.0:
+            scores[a] /= temperature
+        if not (fabs(scores[a]) <= largest or scores[a] == -INFINITY):
+            return False
+    return True
 
 
 cdef class TreeSteps:
