@@ -34,23 +34,25 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "body",
         "data",
         "textcontent",
+        "fulltext",
     ),
     "spans": (
         *("spans", "entities", "ents", "labels", "label", "annotations"),
-        "textsegmentannotations",
+        *("annotation", "textsegmentannotations"),
     ),
     "begin": (
         *("start", "begin", "startoffset", "startchar", "startidx", "from", "idx"),
-        "characteroffsetbegin",
+        *("beginoffset", "startpos", "startposition", "offset", "characteroffsetbegin"),
     ),
     "end": (
         *("end", "stop", "endoffset", "endchar", "endidx", "to"),
-        "characteroffsetend",
+        *("endpos", "endposition", "characteroffsetend"),
     ),
+    "length": ("length",),
     "surface": ("text", "value", "word", "mention", "surface"),
     "type": (
         *("label", "labels", "type", "entity", "entitytype", "tag", "category"),
-        "displayname",
+        *("displayname", "entitygroup", "value"),
     ),
 }
 _NO_LETTERS = re.compile(r"[\W_]+")

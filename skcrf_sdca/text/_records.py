@@ -1,7 +1,7 @@
 """Records of annotated texts: JSON, rows of data sets, and documents of spaCy.
 
 A record has tokens and their labels, or a text and its spans. Programs nest records in
-others, and have other names for fields: `_NESTED` and ROLES of `_column_names` say
+others, and have other names for fields: `NESTED` and ROLES of `_column_names` say
 which.
 """
 
@@ -18,6 +18,7 @@ from skcrf_sdca.data.spans import TYPED
 from ._column_names import candidates
 from ._conll import default_columns
 from ._files import BLANKS, Reading, is_source, numbered_lines, place
+from ._nested_records import NESTED, is_text
 from ._offsets import Offsets, char_spans, token_offsets
 from ._passages import Document, Passages, Read, TextSource
 from ._units import by_characters
@@ -39,18 +40,26 @@ def read_records(
 ) -> Iterator[Read]:
     """Yield the sequences of records; `read_corpus` describes the options."""
     passages, columns = Passages(tokens, scheme), [c for c in columns if c != "word"]
+    placed = _placed(source, reading.encoding)
+    if reading.labelled or not is_source(source):
+        placed = _with_tuples(list(placed))
+    # Label Studio leaves the field out where there are no spans.
+    some = reading.labelled and any(map(_has_spans, placed))
     k = 0
-    for where, nested in _placed(source, reading.encoding):
+    for where, nested in placed:
         try:
-            for record in _plain(nested):
+            for record in map(_with_words, _plain(nested)):
                 words = _words(record)
                 tags = _tags(record, words, label) if reading.labelled else None
                 if words is not None and (tags or not reading.labelled):
                     labels = tags and _named(tags[0], tags[1], source)
                     yield _of_tokens(record, words, labels, columns, k)
                 else:
-                    yield from passages.of(_document(record, words, reading, k))
+                    document = _document(record, words, reading.labelled, some, k)
+                    yield from passages.of(document)
                 k += 1
+        except KeyError as error:
+            raise ValueError(f"{where}: there is no field {error}") from error
         except (TypeError, ValueError) as error:
             raise ValueError(f"{where}: {error}") from error
     passages.warn()
@@ -80,6 +89,9 @@ def _placed(source, encoding):
         # One value on several lines.
         text = "\n".join(chain([first], (line for _, line in lines)))
         record = _loaded(text, place(source, number))
+    are_columns = isinstance(record, Mapping) and all(map(_is_list, record.values()))
+    if are_columns and not NESTED.keys() & record.keys():
+        record = _rows(record)
     for k, own in enumerate(record if isinstance(record, list) else [record]):
         yield f"{place(source, number)}, record {k}", own
     for number, line in lines:
@@ -99,7 +111,7 @@ def _rows(source):
     if not isinstance(source, Mapping):
         return source
     columns = [list(column) for column in source.values()]
-    if not _NESTED.keys() & source.keys() and any(
+    if not NESTED.keys() & source.keys() and any(
         column and isinstance(column[0], Mapping) for column in columns
     ):
         raise ValueError(
@@ -111,12 +123,54 @@ def _rows(source):
     return [dict(zip(source, row, strict=True)) for row in rows]
 
 
+def _with_tuples(placed):
+    """Return placed records, with tuples for the tokens of lists [word, ..., label].
+
+    A list of two such lists alone may also be one of words and one of labels.
+    """
+    records = [record for _, record in placed]
+    are_rows = all(
+        isinstance(own, list) and len({_width(item) for item in own} | {0}) == 2
+        for own in records
+    )
+    if not are_rows or all(len(own) == 2 for own in records):
+        return placed
+    return [(where, list(map(tuple, own))) for where, own in placed]
+
+
+def _width(item):
+    """Return the length of a list of str, 0 if it is none."""
+    is_row = isinstance(item, list) and len(item) > 1 and all(map(is_text, item))
+    return len(item) if is_row else 0
+
+
+def _has_spans(placed):
+    """Return whether a record has a field of spans."""
+    _, record = placed
+    is_mapping = isinstance(record, Mapping)
+    return is_mapping and _field(record, "spans", _is_list) is not None
+
+
+def _with_words(record):
+    """Return a record with lists if its text has one label for each word."""
+    text = _field(record, "text", is_text)
+    if text is None or _field(record, "word", _is_list) is not None:
+        return record
+    words = text.split()
+    for name in candidates(record, "label"):
+        labels = record[name]
+        labels = labels.split() if is_text(labels) else labels
+        if _are_labels(labels) and len(labels) == len(words) > 0:
+            return {**record, "tokens": words, name: list(labels)}
+    return record
+
+
 def _plain(record):
     """Yield the mappings with tokens or a text that a record is made of."""
     if hasattr(record, "ents"):
         record = _of_spacy(record)
     elif isinstance(record, (list, tuple)):
-        record = _of_tuples(record) or _of_pair(record)
+        record = _of_mappings(record) or _of_tuples(record) or _of_pair(record)
     if not isinstance(record, Mapping):
         raise TypeError(
             f"a record must be a mapping such as {{'tokens': [...], 'tags': [...]}} or "
@@ -125,7 +179,7 @@ def _plain(record):
         )
     if record.get("answer") in _UNUSED:
         return
-    for key, unnested in _NESTED.items():
+    for key, unnested in NESTED.items():
         if isinstance(record.get(key), (list, Mapping)):
             found = unnested(record, record[key])
             if found is not None:
@@ -133,6 +187,12 @@ def _plain(record):
                     yield from _plain(inner)
                 return
     yield record
+
+
+def _of_mappings(items):
+    """Return the record of tokens that are mappings, or None."""
+    are_tokens = items and all(isinstance(item, Mapping) for item in items)
+    return {"tokens": items} if are_tokens else None
 
 
 def _of_tuples(items):
@@ -156,7 +216,7 @@ def _of_pair(pair):
         return {"text": first, **second}
     return (
         {"text": first, "spans": second}
-        if _is_text(first)
+        if is_text(first)
         else {
             "tokens": first,
             "labels": second,
@@ -173,123 +233,6 @@ def _of_spacy(doc):
     return {"text": doc.text, "tokens": tokens, "spans": spans}
 
 
-def _of_list(record, inner):
-    """Return the records of a list of mappings."""
-    return inner if inner and all(isinstance(i, Mapping) for i in inner) else None
-
-
-def _of_data(record, inner):
-    """Return the records of Label Studio and of others under the key "data"."""
-    if not isinstance(inner, Mapping):
-        return _of_list(record, inner)
-    return [{**inner, **{key: own for key, own in record.items() if own is not inner}}]
-
-
-def _of_annotations(record, inner):
-    """Return a record of Label Studio with the spans of its first annotation.
-
-    Or the pairs of a text and its spans that others have under the same key.
-    """
-    if inner and all(isinstance(i, list) and _is_text(i[0]) for i in inner):
-        return inner
-    if not all(isinstance(i, Mapping) and "result" in i for i in inner):
-        return None
-    used = [i["result"] for i in inner if not i.get("was_cancelled")]
-    values = [result["value"] for result in chain(*used[:1]) if "value" in result]
-    return [_with_spans(record, values)]
-
-
-def _of_points(record, inner):
-    """Return a record of Dataturks, whose spans include their last characters."""
-    spans = [
-        (point["start"], point["end"] + 1, note["label"][0])
-        for note in inner
-        for point in note["points"]
-        if note["label"]
-    ]
-    return [_with_spans(record, spans)]
-
-
-def _of_mentions(record, inner):
-    """Return a record of CLUENER, with spans by type and text, last characters too."""
-    if not isinstance(inner, Mapping):
-        return None
-    spans = [
-        (begin, end + 1, name)
-        for name, mentions in inner.items()
-        for places in mentions.values()
-        for begin, end in places
-    ]
-    return [_with_spans(record, spans)]
-
-
-def _of_passages(record, inner):
-    """Return the passages of BioC, or their sentences, whose offsets go on."""
-    parts = chain.from_iterable(own.get("sentences") or [own] for own in inner)
-    return [
-        {
-            "text": part.get("text") or "",
-            "spans": [
-                {
-                    "start": place["offset"] - part["offset"],
-                    "end": place["offset"] - part["offset"] + place["length"],
-                    "label": note["infons"]["type"],
-                    "text": note.get("text") if len(note["locations"]) == 1 else None,
-                }
-                for note in part.get("annotations", ())
-                for place in note["locations"]
-            ],
-        }
-        for part in parts
-    ]
-
-
-def _of_snippet(record, inner):
-    """Return a record of Vertex AI, of its first form, in which a text is nested."""
-    spans = [
-        {
-            "start": int(
-                note["text_extraction"]["text_segment"].get("start_offset", 0)
-            ),
-            "end": int(note["text_extraction"]["text_segment"]["end_offset"]),
-            "label": note["display_name"],
-        }
-        for note in record.get("annotations", ())
-    ]
-    return [{"text": inner["content"], "spans": spans}]
-
-
-def _of_token_spans(record, inner):
-    """Return a record of GLiNER, whose spans count tokens and include the last."""
-    spans = [(begin, end + 1, name) for begin, end, name in record.get("ner", ())]
-    return [{"tokens": inner, "spans": spans}]
-
-
-def _with_spans(record, spans):
-    """Return a record with spans in place of its annotations."""
-    others = {key: own for key, own in record.items() if key not in _NESTED}
-    return {**others, "spans": spans}
-
-
-# Keys under which records are nested, and how they are taken out. Each function returns
-# records, or None if what is under the key is no record.
-_NESTED = {
-    "documents": _of_list,
-    "passages": _of_passages,
-    "text_snippet": _of_snippet,
-    "tokenized_text": _of_token_spans,
-    "data": _of_data,
-    "annotations": _of_annotations,
-    "completions": _of_annotations,
-    "annotation": _of_points,
-    "label": _of_mentions,
-    "rasa_nlu_data": _of_data,
-    "common_examples": _of_list,
-    "paragraphs": _of_list,
-    "sentences": _of_list,
-}
-
-
 def _field(record, role, is_wanted):
     """Return the first value of a record that has a role and is wanted, or None."""
     for name in candidates(record, role):
@@ -302,10 +245,6 @@ def _values(record, name):
     if name not in record:
         raise ValueError(f"no field {name!r} among {', '.join(map(str, record))}")
     return list(record[name])
-
-
-def _is_text(value):
-    return isinstance(value, str)
 
 
 def _is_number(value):
@@ -330,7 +269,7 @@ def _words(record):
     items = list(items)
     if not items or not all(isinstance(item, Mapping) for item in items):
         return Words([_checked_word(item) for item in items])
-    text = _field(record, "text", _is_text) or ""
+    text = _field(record, "text", is_text) or ""
     words, begins, tags = zip(*(_token(item, text) for item in items), strict=True)
     offsets = None
     if None not in begins:
@@ -347,10 +286,10 @@ def _checked_word(item):
 def _token(item, text):
     """Return the text of a token, where it begins and its label; None if unknown."""
     begin, end = (_field(item, role, _is_number) for role in ("begin", "end"))
-    word = _field(item, "word", _is_text)
+    word = _field(item, "word", is_text)
     if word is None and None not in (begin, end):
         word = text[begin:end]
-    return _checked_word(word), begin, _field(item, "label", _is_text)
+    return _checked_word(word), begin, _field(item, "label", is_text)
 
 
 def _tags(record, words, label):
@@ -393,16 +332,16 @@ def _of_tokens(record, words, labels, columns, k):
     parts.pop("labels", None)
     rows = zip(*parts.values(), strict=True)
     tokens = [dict(zip(parts, map(str, row), strict=True)) for row in rows]
-    text = _field(record, "text", _is_text)
+    text = _field(record, "text", is_text)
     return Read(tokens, labels, TextSource(k, text, words.offsets))
 
 
-def _document(record, words, reading, k):
+def _document(record, words, labelled, may_lack_spans, k):
     """Return the text of a record with its spans."""
-    text, spans = _field(record, "text", _is_text), None
-    if reading.labelled:
+    text, spans = _field(record, "text", is_text), None
+    if labelled:
         found = _field(record, "spans", _is_list)
-        if found is None and "answer" not in record:
+        if found is None and "answer" not in record and not may_lack_spans:
             raise ValueError(_missing(record))
         spans = [_span(span) for span in found or ()]
         spans = by_characters(text or "", spans, list(map(_said, found or ())))
@@ -433,15 +372,22 @@ def _missing(record):
 def _said(span):
     """Return what a program says that the text of a span is, or None."""
     is_mapping = isinstance(span, Mapping)
-    return _field(span, "surface", _is_text) if is_mapping else None
+    return _field(span, "surface", is_text) if is_mapping else None
 
 
 def _span(span):
     """Return begin, end and type of a span in one of the forms that programs write."""
     if not isinstance(span, Mapping):
         return TYPED.read(span)
-    begin, end = (_field(span, role, _is_number) for role in ("begin", "end"))
+    begin, end, length = (
+        _field(span, role, _is_number) for role in ("begin", "end", "length")
+    )
+    if end is None and None not in (begin, length):
+        end = begin + length
     name = _field(span, "type", lambda value: value not in (None, []))
+    name = name[0] if isinstance(name, list) else name
+    if isinstance(name, Mapping):
+        name = _field(name, "type", is_text)
     if None in (begin, end, name):
         raise ValueError(f"a span needs its begin, end and type; it is {span!r:.120}")
-    return begin, end, str(name[0] if isinstance(name, list) else name)
+    return begin, end, str(name)

@@ -14,6 +14,8 @@ from ._files import Reading, is_source, numbered_lines, place
 from ._passages import Read, TextSource
 from ._records import read_records
 
+# What is between the labels of a sentence in one cell.
+_BETWEEN = re.compile(r"[\s,]+")
 # A list that a program has written as text.
 _LIST = re.compile(r"\[.*\]", flags=re.DOTALL)
 _DELIMITERS = "\t,;|"
@@ -81,10 +83,9 @@ def _of_file(source, reading, delimiter):
     has_tabs = delimiter == "\t"
     quoting = csv.QUOTE_NONE if has_tabs else csv.QUOTE_MINIMAL
     unquoted = _unquoted if has_tabs else str
-    names = next(csv.reader([first], delimiter=delimiter, quoting=quoting), [])
-    reader = csv.reader(
-        (f"{line}\n" for line in lines), delimiter=delimiter, quoting=quoting
-    )
+    form = {"delimiter": delimiter, "quoting": quoting, "skipinitialspace": True}
+    names = next(csv.reader([first], **form), [])
+    reader = csv.reader((f"{line}\n" for line in lines), **form)
     rows, places = [], []
     for row in reader:
         where = place(source, reader.line_num + 1)
@@ -158,7 +159,7 @@ def _is_wide(table, word, label):
         n_words = _n_parts(cells[word])
         if n_words is None or any(_is_list(cells[name]) for name in spans):
             return True
-        if n_words > 1 and n_words in [_n_parts(cells[name]) for name in others]:
+        if n_words > 1 and n_words in [_n_labels(cells[name]) for name in others]:
             return True
     return False
 
@@ -168,6 +169,11 @@ def _n_parts(cell):
     if _is_list(cell) or (isinstance(cell, str) and _LIST.fullmatch(cell)):
         return None
     return len(cell.split()) if isinstance(cell, str) else 1
+
+
+def _n_labels(cell):
+    """Return the number of labels between blanks or commas; None for a list."""
+    return _n_parts(_BETWEEN.sub(" ", cell) if isinstance(cell, str) else cell)
 
 
 def _is_list(cell):
@@ -188,7 +194,11 @@ def _record(table, row, word):
     for name in candidates(table.names, "label"):
         cell = cells[name]
         if isinstance(cell, str) and isinstance(cells[word], str):
-            return {**cells, word: cells[word].split(), name: cell.split()}
+            return {
+                **cells,
+                word: cells[word].split(),
+                name: _BETWEEN.split(cell.strip()),
+            }
         if isinstance(cells[word], str) and _n_parts(cells[word]) == len(cell or ()):
             return {**cells, word: cells[word].split()}
     return cells

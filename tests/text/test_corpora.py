@@ -506,6 +506,100 @@ KINDS |= {
         {},
     ),
 }
+TOKENS = [
+    [{"word": w, "ner": x} for w, x in zip(*own, strict=True)]
+    for own in zip(WORDS, LABELS, strict=True)
+]
+PAIRS_OF_STR = [
+    list(map(list, zip(*o, strict=True))) for o in zip(WORDS, LABELS, strict=True)
+]
+JOINED = list(map(" ".join, WORDS))
+PARTS = [
+    {"text": "Anna Meier", "entity": "PER", "slot_name": "who"},
+    {"text": " lives in "},
+    {"text": "Basel", "entity": "LOC"},
+    {"text": "."},
+]
+# The spans of a text, as mappings of begin, end and type.
+SPAN_FORMS = {
+    "Azure": lambda b, e, t: {"offset": b, "length": e - b, "category": t},
+    "AWS": lambda b, e, t: {"BeginOffset": b, "EndOffset": e, "Type": t},
+    "Presidio": lambda b, e, t: {
+        **{"entity_type": t, "entity_value": TEXT[b:e]},
+        **{"start_position": b, "end_position": e},
+    },
+    "transformers": lambda b, e, t: {
+        **{"entity_group": t, "score": 0.9, "word": TEXT[b:e], "start": b, "end": e}
+    },
+    "Flair": lambda b, e, t: {
+        **{"text": TEXT[b:e], "start_pos": b, "end_pos": e},
+        "labels": [{"value": t, "confidence": 0.9}],
+    },
+    "Argilla": lambda b, e, t: [t, b, e],
+}
+KINDS |= {
+    f"spans of {name}": (
+        f"{name}.jsonl",
+        dumped({"text": TEXT, "entities": [form(*s) for s in SPANS]}, {"text": "Yes!"}),
+        {},
+    )
+    for name, form in SPAN_FORMS.items()
+}
+KINDS |= {
+    name: (f"{name}.json", json.dumps(document), {})
+    for name, document in {
+        "spans under annotation": [
+            {"text": TEXT, "annotation": [[t, b, e] for b, e, t in SPANS]},
+            {"text": "Yes!", "annotation": []},
+        ],
+        "Snips": [{"data": PARTS}, {"data": [{"text": "Yes!"}]}],
+        "SciERC": {
+            "sentences": WORDS,
+            "ner": [[[0, 1, "PER"], [4, 4, "LOC"]], []],
+        },
+        "columns of lists": {"tokens": WORDS, "ner_tags": LABELS},
+        "lists of pairs": PAIRS_OF_STR,
+        "lists of mappings": TOKENS,
+        "text and labels": [
+            {"sentence": text, "labels": labels}
+            for text, labels in zip(JOINED, LABELS, strict=True)
+        ],
+        "text and text of labels": [
+            {"text": text, "tags": " ".join(labels)}
+            for text, labels in zip(JOINED, LABELS, strict=True)
+        ],
+    }.items()
+}
+KINDS |= {
+    "tokens as mappings": (None, TOKENS, {}),
+    "lists of pairs in memory": (None, PAIRS_OF_STR, {}),
+    "csv with blanks": ("x.csv", "word, tag\n" + lines("{word}, {label}"), {}),
+    "csv with commas between labels": (
+        "commas.csv",
+        "text,labels\n"
+        + "".join(
+            f'"{text}","{",".join(labels)}"\n'
+            for text, labels in zip(JOINED, LABELS, strict=True)
+        ),
+        {},
+    ),
+    "MultiCoNER": (
+        "en_train.conll",
+        "# id 1\tdomain=en\n"
+        + lines("{word} _ _ {label}").replace("\n\nYes", "\n\n# id 2\nYes"),
+        {"comment": "# id"},
+    ),
+    "old ends of lines": (
+        "mac.txt",
+        lines("{word}\t{label}", end="\r", between="\r"),
+        {},
+    ),
+    "columns with bars": (
+        "bars.txt",
+        lines("{word} | {pos} | {label}"),
+        {"delimiter": "|"},
+    ),
+}
 # Labels that are read as they are, and features in the place of words.
 AS_THEY_ARE = {
     "Stanford NER": [list(map(bare, own)) for own in LABELS],
@@ -536,7 +630,10 @@ def test_one_call_reads(tmp_path, kind):
 
 
 # Without labels "dog/NN" is a word, and so is "new york" in a table.
-NEED_LABELS = {"slash tags", "csv with a sentence a row", "mixed blanks, not said"}
+NEED_LABELS = {
+    *("slash tags", "csv with a sentence a row", "mixed blanks, not said"),
+    *("csv with commas between labels", "lists of pairs"),
+}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in NEED_LABELS])
@@ -752,6 +849,11 @@ def test_parts_of_a_span_in_brat_are_spans(tmp_path):
         ("[1]", {}, "record 0: a record must be a mapping"),
         ('{"text": "a", "spans": [[0, 1]]}', {}, "record 0"),
         ('{"id": 1}', {"labelled": False}, "record 0: no tokens"),
+        (
+            '{"text": "a", "annotation": [{"label": ["X"], "points": [{"start": 0}]}]}',
+            {},
+            "record 0: there is no field 'end'",
+        ),
     ],
 )
 def test_wrong_records_are_named(source, options, message):
