@@ -5,12 +5,16 @@ of SAG and L-BFGS are looser bounds than the certificates of the others. Therefo
 row also has the calls and seconds until P - P* itself was as small. Calls and updates
 are divided by the number of sequences. Seconds are of one core, without certificates.
 Memory is the peak of the whole fit beyond the data. A level that was not reached has no
-number. The tables are printed, and written as one CSV file for each task.
+number. The tables are printed, and written as one CSV file for each task. Small tables
+have one column of these files at one level, for all tasks; --summaries makes them from
+files that are there, without a fit.
 
-    python examples/benchmarks/convergence_table.py [--task ocr] [--quick]
+    python examples/benchmarks/convergence_table.py [--task ocr] [--quick] [--summaries]
 
 needs the folder of corpora in SKCRF_SDCA_DATA.
 """
+
+import csv
 
 import runs
 import tables
@@ -27,6 +31,11 @@ COLUMNS = {
     "seconds to P - P*": ("distance", "seconds", "{:.2f}"),
 }
 HEADER = ["solver", "gap", *COLUMNS, "peak MiB"]
+# Small tables: the column, and the level.
+SUMMARIES = {
+    "updates": ("updates / n", 1e-4),
+    "calls": ("calls / n to P - P*", 1e-4),
+}
 # Columns for which the best solver is printed.
 COMPARED = "epochs", "calls / n", "seconds"
 
@@ -60,9 +69,42 @@ def fewest(costs_of):
     return ", ".join(parts) or "not reached"
 
 
+def summarise(campaign):
+    """Write the small tables of the tasks whose files are there."""
+    output, found = campaign.output, {}
+    for name in tasks.NAMES:
+        file = output.with_stem(f"{output.stem}_{name}")
+        if file.is_file():
+            with file.open(newline="", encoding="utf-8") as lines:
+                found[name] = list(csv.DictReader(lines))
+    for title, (column, level) in SUMMARIES.items():
+        rows = [["Solver", *(tasks.TITLES[name] for name in found)]]
+        for label in runs.SOLVERS:
+            rows.append([label])
+            for table in found.values():
+                (cell,) = (
+                    row[column]
+                    for row in table
+                    if row["solver"] == label and float(row["gap"]) == level
+                )
+                rows[-1].append(f"{float(cell):.0f}" if cell else tables.NONE)
+        tables.write(rows, output.with_stem(f"{output.stem}_{title}"))
+
+
 def main():
+    """Print and write a table for each task, and small tables."""
+    output = "results/convergence.csv"
+    parser = runs.parser(__doc__, output)
+    parser.add_argument("--summaries", action="store_true", help="make no fit")
+    arguments = parser.parse_args()
+    campaign = runs.Campaign(arguments)
+    if not arguments.summaries:
+        write_tables(campaign)
+    summarise(campaign)
+
+
+def write_tables(campaign):
     """Print and write a table for each task."""
-    campaign = runs.start(__doc__, "results/convergence.csv")
     for name in campaign.names:
         task = campaign.load(name)
         optimum = campaign.optimum(task)
