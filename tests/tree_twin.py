@@ -5,7 +5,7 @@ n) whose row 0 is the root and whose row h is word h - 1.
 """
 
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from scipy.special import logsumexp
@@ -99,3 +99,20 @@ def sibling_scores(scores, siblings_of, **kind):
             if h > 0:
                 values[k] += siblings_of[h - 1, m, s - 1]
     return heads, values
+
+
+def best_step(losses, gradients, C):
+    """Return the change of n-best MIRA: all sets of trees with a weight are tried."""
+    # The last one is the target.
+    losses = np.append(losses, 0.0)
+    gradients = np.vstack([gradients, np.zeros(gradients.shape[1])])
+    found, change = -np.inf, None
+    for size in range(1, len(losses) + 1):
+        for own in map(list, combinations(range(len(losses)), size)):
+            g, ones = gradients[own], np.ones((size, 1))
+            system = np.block([[g @ g.T, ones], [ones.T, np.zeros((1, 1))]])
+            alpha = np.linalg.lstsq(system, np.append(losses[own], C))[0][:-1]
+            value = alpha @ losses[own] - (alpha @ g) @ (alpha @ g) / 2
+            if (alpha > -1e-9).all() and value > found and np.isclose(alpha.sum(), C):
+                found, change = value, alpha @ g
+    return change

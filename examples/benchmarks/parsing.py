@@ -1,7 +1,7 @@
 """Train a parser on all of a treebank, and print attachment scores and seconds.
 
     python examples/benchmarks/parsing.py [--projective [--siblings]] [--labelled]
-        [--epochs 4] [--treebank tr_imst] [--predicted-tags]
+        [--epochs 4] [--n-best 5] [--treebank tr_imst] [--predicted-tags]
 
 UD English EWT, or Turkish IMST, is read from the folder that SKCRF_SDCA_DATA names:
 words, with digits as 0, and gold tags, or those that a chain predicts from words; the
@@ -117,6 +117,7 @@ def main():
     parser.add_argument("--labelled", action="store_true", help="relations too")
     parser.add_argument("--sentences", type=int, help="of the training data")
     parser.add_argument("--loss", default="hinge")
+    parser.add_argument("--n-best", type=int, default=1, help="trees of a step")
     parser.add_argument("--C", type=float, default=0.01)
     parser.add_argument("--bits", type=int, default=21, help="log2 of n_features")
     options = parser.parse_args()
@@ -128,6 +129,7 @@ def main():
             n_features=2**options.bits,
         ),
         loss=options.loss,
+        n_best=options.n_best,
         projective=options.projective,
         labelled=options.labelled,
         max_iter=options.epochs,

@@ -66,6 +66,9 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     average of the weights after all visits. It is not the minimum of an objective, and
     has no certificate: see `DependencyCRF` for that.
 
+    With ``n_best`` above 1 a visit learns from the n best trees at once: the nearest
+    weights, up to C, that put the right tree before all of these by their costs [1]_.
+
     With templates of siblings in `features` and ``projective=True``, trees have scores
     of pairs of arcs too, from one head to two neighbours on one side, and the best tree
     is found among all [2]_.
@@ -163,7 +166,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             If tokens lack a column, heads form a cycle or are out of range, a word is
             its own head, or two words are below the root with ``single_root=True``; the
             message names the sentence and the word. If `features` have templates of
-            siblings without ``projective=True``, or with a loss of probabilities.
+            siblings without ``projective=True``, or with a loss of probabilities, or
+            `n_best` is above 1 with another loss than the hinge.
         """
         arcs, heads, relations = self._read_trees(X, y)
         state = self._state(arcs, keeps=self.warm_start)
@@ -216,6 +220,11 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     @named_as_arcs
     def _read_trees(self, X, y):
         """Return the TokenArcs of X, and the heads and the relations of all words."""
+        if self.n_best > 1 and self.loss != "hinge":
+            raise ValueError(
+                f"n_best={self.n_best} needs loss='hinge', but loss={self.loss!r}: set "
+                "n_best=1."
+            )
         arcs = self._arcs(X)
         if not len(arcs):
             raise ValueError("X has 0 sentences: there is nothing to learn.")
@@ -277,6 +286,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             "temperature": loss.temperature,
             "margin": loss.cost or 0.0,
             "fixed_step": loss.name in STEP_LOSSES,
+            "n_best": self.n_best,
             **state,
         }
         inference, siblings = self._inference(arcs, rows, arcs.offsets)

@@ -1055,6 +1055,13 @@ class OnlineTreeOptions(MarginOptions):
     over all trees. The gradient of these two has all arcs: a visit takes two to four
     times as long.
     """
+    n_best: int = parameter(Interval(Integral, 1, None, closed="left"), default=1)
+    """int
+
+    How many of the best trees a visit learns from, with ``loss="hinge"``: n-best MIRA.
+    The weights move just as far as the losses of these trees ask for. A visit takes
+    longer, as the trees are searched and compared.
+    """
 
 
 @parameters

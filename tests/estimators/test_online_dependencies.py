@@ -402,3 +402,47 @@ def test_scores_that_are_none_name_the_sentence(value, monkeypatch):
     monkeypatch.setattr("skcrf_sdca.estimators.online_dependencies.LARGEST_SCORE", 1e20)
     with pytest.raises(ValueError, match="sentence 0, .*scale the features"):
         crf.predict(X)
+
+
+@pytest.mark.parametrize(("single_root", "projective"), KINDS)
+@pytest.mark.parametrize("C", [0.02, 1.0])
+def test_steps_of_the_n_best_trees_are_those_of_numpy(single_root, projective, C):
+    kind = {"single_root": single_root, "projective": projective}
+    X, y = made(8, **kind)
+    crf = new_parser(C=C, n_best=3, average=False, shuffle=False, **kind)
+    crf = crf.set_params(max_iter=1).fit(X, y)
+    # No trees are equally good with such weights.
+    w = 0.1 * np.random.default_rng(9).normal(size=FEATURES.n_features)
+    crf.coef_ = w[np.newaxis].astype(np.float32).astype(float)
+    w = crf.coef_[0]
+    crf.partial_fit(X, y)
+    for rows, heads in zip(FEATURES.transform(X), y, strict=True):
+        n = len(heads)
+        if n == 0:
+            continue
+        scores = (rows @ w).reshape(n + 1, n)
+        trees, values = tree_twin.tree_scores(scores, **kind)
+        right = scores[heads, np.arange(n)].sum()
+        losses = values + (trees != heads).sum(axis=1) - right
+        best = np.argsort(-losses)[:3]
+        if losses[best[0]] > 0.0:
+            features = [
+                rows.toarray()[own * n + np.arange(n)].sum(axis=0)
+                for own in [*trees[best], np.array(heads)]
+            ]
+            gradients = np.array(features[:-1]) - features[-1]
+            w = w - tree_twin.best_step(losses[best], gradients, C)
+    assert_allclose(crf.coef_[0], w, atol=1e-5)
+
+
+def test_one_best_tree_is_mira_with_one():
+    X, y = made(10)
+    one, other = (new_parser(n_best=n).fit(X[2:3], y[2:3]) for n in (1, 5))
+    # A sentence of one word has one tree.
+    assert_array_equal(one.coef_, other.coef_)
+
+
+def test_n_best_needs_the_hinge():
+    X, y = made()
+    with pytest.raises(ValueError, match="n_best=2 needs loss='hinge'"):
+        new_parser(n_best=2, loss="log_loss").fit(X, y)

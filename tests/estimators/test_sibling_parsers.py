@@ -161,3 +161,21 @@ def test_best_trees_are_those_of_the_scores():
     crf = new_parser().fit(X, y)
     free = [[None] * len(words) for words in X]
     assert crf.predict(X).tolist() == crf.predict(X, known=free).tolist()
+
+
+def test_a_step_of_the_n_best_trees_is_that_of_numpy():
+    X, y = made(8)
+    crf = new_parser(C=0.5, n_best=3, average=False).fit(X, y)
+    w = 0.1 * np.random.default_rng(9).normal(size=N_FEATURES)
+    crf.coef_ = w[np.newaxis].astype(np.float32).astype(float)
+    w, words, heads = crf.coef_[0], X[3], np.array(y[3])
+    crf.partial_fit([words], [y[3]])
+    of_tree = rows_of(words)
+    trees = tree_twin.trees(len(words), projective=True)
+    features = np.array([of_tree(own.tolist()) for own in trees])
+    features -= of_tree(heads.tolist())
+    losses = features @ w + (trees != heads).sum(axis=1)
+    best = np.argsort(-losses)[:3]
+    change = tree_twin.best_step(losses[best], features[best], 0.5)
+    assert np.abs(change).max() > 0.01
+    assert_allclose(crf.coef_[0], w - change, atol=1e-5)

@@ -163,6 +163,18 @@ def test_the_n_best_trees_are_in_order(kind):
 
 
 @kinds
+def test_the_n_best_trees_are_all_of_the_allowed_ones(kind):
+    # Some arcs are forbidden, and all trees are equally good.
+    scores = np.zeros((5, 4))
+    scores[[0, 2, 3], [1, 0, 3]] = -np.inf
+    heads, values = tree_twin.tree_scores(scores, **kind)
+    (paths,), (found,) = scores_of(scores, **kind).n_best(500)
+    assert not found.any()
+    right = {tuple(own) for own in heads[np.isfinite(values)].tolist()}
+    assert sorted(tuple(heads_of(path).tolist()) for path in paths) == sorted(right)
+
+
+@kinds
 @pytest.mark.parametrize("nats", [1.0, 12.0])
 def test_draws_have_the_probabilities_of_trees(kind, nats):
     # With 12 nats walks between two words are too long, and heads are drawn in turn.

@@ -29,6 +29,9 @@ cdef class Eisner:
     cdef double solve(
         self, const double* scores, Py_ssize_t n, bint single,
         int* heads) noexcept nogil
+    cdef Py_ssize_t best_other(
+        self, const double* scores, Py_ssize_t n, bint single, const int* heads,
+        double* out) noexcept nogil
     cdef double log_partition(
         self, const double* scores, Py_ssize_t n, bint single) noexcept nogil
     cdef double expect(

@@ -83,6 +83,28 @@ cdef class Eisner:
             value += scores[heads[m] * n + m]
         return value
 
+    cdef Py_ssize_t best_other(
+        self, const double* scores, Py_ssize_t n, bint single, const int* heads,
+        double* out
+    ) noexcept nogil:
+        """Return an arc that the best tree but this one has, and this one has not.
+
+        It is -1 without another tree. ``out`` has the score of the best tree that has
+        each arc (n + 1, n).
+        """
+        cdef Py_ssize_t a, best = -1
+        for a in range(n * (n + 1)):
+            out[a] = -INFINITY
+        if self.inside(scores, n, single, BEST) == -INFINITY:
+            return -1
+        self.split_root(out)
+        self.split_words(out)
+        for a in range(n * (n + 1)):
+            if heads[a % n] != a // n and out[a] > -INFINITY:
+                if best < 0 or out[a] > out[best]:
+                    best = a
+        return best
+
     cdef double log_partition(
         self, const double* scores, Py_ssize_t n, bint single
     ) noexcept nogil:
@@ -273,10 +295,12 @@ cdef class Eisner:
             ))
 
     cdef double share(self, double inside, double outside) noexcept nogil:
-        """Return which share of Z the trees with a span have."""
+        """Return which share of Z the trees with a span have, or the best score."""
         cdef double z = self.before[self.n]
         if self.mode == SUM:
             return inside * outside / z
+        if self.mode == BEST:
+            return inside + outside
         return exp(inside + outside - z)
 
     # --- one tree: the best one, or one that is drawn

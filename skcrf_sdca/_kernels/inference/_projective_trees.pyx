@@ -26,6 +26,16 @@ cdef class ProjectiveTreeInference(SpanningTreeInference):
             &self.arcs[0], self.n_words, self.single, &self.heads[0]
         )
 
+    cdef double set_next(self, const int* found) noexcept nogil:
+        """Write the heads of the best tree but one that is found; return its score."""
+        cdef Py_ssize_t a = self.spans.best_other(
+            &self.arcs[0], self.n_words, self.single, found, &self.marginals[0]
+        )
+        if a < 0:
+            return -INFINITY
+        self.force(a)
+        return self.set_best()
+
     cdef double log_sum(self) noexcept nogil:
         return self.spans.log_partition(&self.arcs[0], self.n_words, self.single)
 
@@ -85,6 +95,9 @@ cdef class SiblingTreeInference(ProjectiveTreeInference):
     cdef void take(self, Py_ssize_t i) noexcept nogil:
         ProjectiveTreeInference.take(self, i)
         self.best_spans.siblings = &self.siblings[0] + self.bounds[i]
+
+    cdef double set_next(self, const int* found) noexcept nogil:
+        return SpanningTreeInference.set_next(self, found)
 
     cdef double log_sum(self) noexcept nogil:
         return self.lacks(b"log_partition")

@@ -10,6 +10,10 @@ are drawn by walks [1], with the word below the root drawn first where there is 
 alone [2]. A walk that takes too long is given up, and the tree drawn head by head: how
 long walks take does not depend on the tree that they find [3], only on the root.
 
+The n best trees are found one by one [4]. All trees are cut into parts, of each of
+which the best two trees are known. The next tree of all is the best one of the second
+ones: its part is cut by an arc that it has and the best one has not.
+
 References
 ----------
 [1] Wilson, "Generating random spanning trees more quickly than the cover time", STOC
@@ -18,6 +22,8 @@ References
     2021.
 [3] Propp, Wilson, "How to get a perfectly random sample from a generic Markov chain and
     generate a random spanning tree of a directed graph", J. Algorithms 27, 1998.
+[4] Hamacher, Queyranne, "K best solutions to combinatorial optimization problems",
+    Annals of Operations Research 4, 1985.
 """
 
 from libc.math cimport INFINITY, exp, log, sqrt
@@ -33,6 +39,40 @@ import numpy as np
 cdef Py_ssize_t MOST_STEPS = 100
 # 2^53, and its inverse.
 cdef double LARGEST = 9007199254740992.0, SMALL = 1.0 / 9007199254740992.0
+CONDITION = np.dtype([("arc", "i4"), ("is_forced", "i4"), ("before", "i4")])
+
+
+cdef class TreeList:
+    """Room for at most ``n`` trees of at most ``n_words`` words."""
+
+    def __init__(self, n, n_words):
+        self.arcs = np.empty(n_words * (n_words + 1))
+        self.values, self.next_values = np.empty((2, n))
+        self.heads, self.next_heads = np.empty((2, n, n_words), dtype=np.intc)
+        self.conditions = np.empty(2 * n, dtype=CONDITION)
+        self.last = np.empty(n, dtype=np.intc)
+
+    cdef Py_ssize_t best_part(self, Py_ssize_t n) noexcept nogil:
+        """Return the part of the first n whose second tree is the best one."""
+        cdef Py_ssize_t k, best = 0
+        for k in range(1, n):
+            if self.next_values[k] > self.next_values[best]:
+                best = k
+        return best
+
+    cdef void split(self, Py_ssize_t k, Py_ssize_t new, Py_ssize_t n) noexcept nogil:
+        """Cut part k into a new one, whose best tree is the second one, and the rest.
+        """
+        cdef Py_ssize_t m = 0
+        cdef int arc
+        self.values[new] = self.next_values[k]
+        memcpy(&self.heads[new, 0], &self.next_heads[k, 0], n * sizeof(int))
+        while self.heads[new, m] == self.heads[k, m]:
+            m += 1
+        arc = <int> (self.heads[new, m] * n + m)
+        self.conditions[2 * new - 2] = Condition(arc, True, self.last[k])
+        self.conditions[2 * new - 1] = Condition(arc, False, self.last[k])
+        self.last[new], self.last[k] = <int> (2 * new - 2), <int> (2 * new - 1)
 
 
 cdef class SpanningTreeInference(Inference):
@@ -60,7 +100,7 @@ cdef class SpanningTreeInference(Inference):
         n_words = words_of(self.longest)
         self._make_passes(n_words)
         self.arcs, self.marginals = np.empty((2, self.longest))
-        self.heads = np.empty(n_words, dtype=np.intc)
+        self.heads, self.second = np.empty((2, n_words), dtype=np.intc)
         self.done = np.empty(n_words, dtype=np.uint8)
 
     def _make_passes(self, n_words):
@@ -110,6 +150,96 @@ cdef class SpanningTreeInference(Inference):
                     return False
                 self.arcs[b] = -INFINITY
         return True
+
+    def allow_n_best(self, Py_ssize_t n):
+        """Make the buffers of `n_best` and of `list_trees`."""
+        self.listed = TreeList(n, len(self.heads))
+
+    cdef Py_ssize_t n_best(
+        self, Values scores, Py_ssize_t n, double* values, int* labels
+    ) noexcept nogil:
+        """Write the n best trees; arcs have the one relation 1."""
+        cdef Py_ssize_t k, m, n_found = 0
+        cdef double others = self.set_arcs(scores, True)
+        memset(labels, 0, n * self.length * sizeof(int))
+        if others > -INFINITY:
+            n_found = self.list_trees(n)
+        for k in range(n):
+            values[k] = -INFINITY
+            if k < n_found:
+                values[k] = others + self.listed.values[k]
+                for m in range(self.n_words):
+                    labels[self.listed.heads[k, m] * self.n_words + m] = 1
+            labels += self.length
+        return n_found
+
+    cdef Py_ssize_t list_trees(self, Py_ssize_t n) noexcept nogil:
+        """List the n best trees of the arcs, best first; return how many there are.
+
+        The arcs are then those of a part of all trees.
+        """
+        cdef Py_ssize_t new, best = 0
+        memcpy(&self.listed.arcs[0], &self.arcs[0], self.length * sizeof(double))
+        self.listed.values[0], self.listed.last[0] = self.set_best(), -1
+        if self.listed.values[0] == -INFINITY:
+            return 0
+        memcpy(&self.listed.heads[0, 0], &self.heads[0], self.n_words * sizeof(int))
+        for new in range(1, n):
+            # The parts that were cut last.
+            self.set_next_of(best)
+            if new > 1:
+                self.set_next_of(new - 1)
+            best = self.listed.best_part(new)
+            if self.listed.next_values[best] == -INFINITY:
+                return new
+            self.listed.split(best, new, self.n_words)
+        return n
+
+    cdef void set_next_of(self, Py_ssize_t k) noexcept nogil:
+        """Find the second best tree of part k."""
+        self.set_part(k)
+        self.listed.next_values[k] = self.set_next(&self.listed.heads[k, 0])
+        memcpy(
+            &self.listed.next_heads[k, 0], &self.heads[0], self.n_words * sizeof(int)
+        )
+
+    cdef void set_part(self, Py_ssize_t k) noexcept nogil:
+        """Write the scores of arcs of part k, -inf for those that no tree has."""
+        cdef Py_ssize_t at = self.listed.last[k]
+        cdef Condition own
+        memcpy(&self.arcs[0], &self.listed.arcs[0], self.length * sizeof(double))
+        while at >= 0:
+            own = self.listed.conditions[at]
+            if own.is_forced:
+                self.force(own.arc)
+            else:
+                self.arcs[own.arc] = -INFINITY
+            at = own.before
+
+    cdef double set_next(self, const int* found) noexcept nogil:
+        """Write the heads of the best tree but one that is found; return its score.
+
+        It is -inf without another tree.
+        """
+        cdef Py_ssize_t m, a
+        cdef double kept, value, best = -INFINITY
+        for m in range(self.n_words):
+            a = found[m] * self.n_words + m
+            kept, self.arcs[a] = self.arcs[a], -INFINITY
+            value = self.set_best()
+            self.arcs[a] = kept
+            if value > best:
+                best = value
+                memcpy(&self.second[0], &self.heads[0], self.n_words * sizeof(int))
+        memcpy(&self.heads[0], &self.second[0], self.n_words * sizeof(int))
+        return best
+
+    cdef void force(self, Py_ssize_t a) noexcept nogil:
+        """Forbid the other arcs into the word of an arc."""
+        cdef Py_ssize_t h, n = self.n_words
+        for h in range(n + 1):
+            if h * n + a % n != a:
+                self.arcs[h * n + a % n] = -INFINITY
 
     cdef bint is_arc(self, Py_ssize_t a) noexcept nogil:
         """Return whether an arc may be in a tree."""

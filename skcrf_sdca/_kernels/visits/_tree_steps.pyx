@@ -12,6 +12,19 @@ of losses.py, with a cost of `margin` for each wrong head:
 For T > 0, g = sum over arcs of (marginal - target) f(arc); for T = 0 the loss has the
 maximum, and g = f(best) - f(target). The perceptron takes the best tree without costs,
 and the step C. Weights are float32: reading them is most of the time of a visit.
+
+With the n best trees, costs included, there are n losses l_k and gradients g_k, and the
+step of MIRA is the nearest point that has none of these losses, up to C [1]:
+
+    w <- w - sum_k alpha_k g_k,
+    max over alpha >= 0, sum alpha <= C of  alpha . l - ||sum_k alpha_k g_k||^2 / 2.
+
+What is left of C is the weight of the target, which has neither loss nor gradient. Two
+weights are moved at a time: the one that gains most per unit, and of those above 0 the
+one that gains least.
+
+[1] McDonald, Crammer, Pereira, "Online large-margin training of dependency parsers",
+    ACL 2005.
 """
 
 from libc.math cimport INFINITY, fabs, isfinite
@@ -28,6 +41,12 @@ import numpy as np
 
 # Arcs whose marginal differs less from the target have no gradient.
 cdef double SMALLEST = 1e-5
+
+# The weights of trees are moved until a unit gains at most this share of the loss, and
+# so often for each pair of trees.
+cdef double SMALLEST_GAIN = 1e-9
+cdef enum:
+    MOST_MOVES = 100
 
 # Weights are asked for so many columns before they are moved.
 cdef enum:
@@ -122,6 +141,8 @@ cdef class TreeSteps:
     siblings : SiblingRows, default=None
         If trees have scores of siblings too. The inference is a SiblingTreeInference
         then, which has room for these scores of one sentence; T is 0.
+    n_best : int, default=1
+        The trees of a step; with more than 1 T is 0, and the step not fixed.
     """
 
     cdef ArcRows rows
@@ -145,10 +166,15 @@ cdef class TreeSteps:
     cdef int[::1] touched
     cdef Py_ssize_t n_touched
     cdef int[::1] columns                   # of one arc
+    # Of the n best trees; the last number is that of the target.
+    cdef readonly Py_ssize_t n_best
+    cdef double[::1] gains                  # of a unit of their weights
+    cdef double[::1] shares                 # their weights
+    cdef double[:, ::1] products            # of their gradients
 
     def __init__(
         self, rows, inference, heads, *, C, temperature, margin, fixed_step,
-        w, total, power, n_visits, siblings=None,
+        w, total, power, n_visits, siblings=None, n_best=1,
     ):
         self.rows, self.inference, self.heads = rows, inference, heads
         if siblings is not None:
@@ -163,6 +189,11 @@ cdef class TreeSteps:
         if siblings is not None:
             most = max(most, self.siblings.most_columns)
         self.columns = np.empty(most, dtype=np.intc)
+        self.n_best = n_best
+        self.gains, self.shares = np.empty((2, n_best + 1))
+        self.products = np.empty((n_best + 1, n_best + 1))
+        if n_best > 1:
+            inference.allow_n_best(n_best)
 
     def epoch_in_order(self, const Py_ssize_t[::1] order):
         """Visit sentences in this order; ValueError if scores are not finite."""
@@ -196,8 +227,14 @@ cdef class TreeSteps:
         if loss < 0.0 or (loss == 0.0 and not self.fixed_step):
             return True
         self.sum_of_losses += loss
-        self.set_gradient(heads)
+        if self.n_best > 1:
+            self.set_gradient_of_trees(heads, loss)
+        else:
+            self.set_gradient(heads)
         self.n_updates += self.n_touched > 0
+        if self.n_best > 1:
+            self.move(1.0)
+            return True
         norm = self.squared_norm()
         # Where trees have the same features, there is nothing to move.
         self.move(
@@ -205,6 +242,70 @@ cdef class TreeSteps:
             else min(self.C, loss / norm)
         )
         return True
+
+    cdef void set_gradient_of_trees(self, const int* heads, double loss) noexcept nogil:
+        """Write the sum of the gradients of the n best trees with their weights.
+
+        ``loss`` is the one of the best tree.
+        """
+        cdef Py_ssize_t k, j, n
+        cdef double best
+        n = self.inference.list_trees(self.n_best)
+        best = self.inference.listed.values[0]
+        for k in range(n):
+            self.gains[k] = self.inference.listed.values[k] - best + loss
+            self.take_tree(k, heads, 1.0, True)
+            for j in range(k, n):
+                self.products[k, j] = self.take_tree(j, heads, 1.0, False)
+                self.products[j, k] = self.products[k, j]
+            self.forget()
+        self.gains[n] = 0.0
+        self.products[n, : n + 1] = 0.0
+        self.products[: n + 1, n] = 0.0
+        self.set_shares(n + 1, loss)
+        for k in range(n):
+            if self.shares[k] > 0.0:
+                self.take_tree(k, heads, self.shares[k], True)
+
+    cdef void set_shares(self, Py_ssize_t n, double loss) noexcept nogil:
+        """Find the weights of trees, of which the target is the last one."""
+        cdef Py_ssize_t k, up, down
+        cdef double step, curvature
+        for k in range(n):
+            self.shares[k] = self.C if k == n - 1 else 0.0
+        for _ in range(MOST_MOVES * n * n):
+            up, down = 0, n - 1
+            for k in range(n):
+                if self.gains[k] > self.gains[up]:
+                    up = k
+                if self.shares[k] > 0.0 and (
+                    self.shares[down] == 0.0 or self.gains[k] < self.gains[down]
+                ):
+                    down = k
+            step = self.gains[up] - self.gains[down]
+            if step <= SMALLEST_GAIN * loss:
+                return
+            curvature = (
+                self.products[up, up] + self.products[down, down]
+                - 2.0 * self.products[up, down]
+            )
+            # Trees of the same features differ by nothing that can be moved.
+            step = (
+                min(self.shares[down], step / curvature) if curvature > 0.0
+                else self.shares[down]
+            )
+            self.shares[up] += step
+            self.shares[down] -= step
+            for k in range(n):
+                self.gains[k] -= step * (self.products[k, up] - self.products[k, down])
+
+    cdef double take_tree(
+        self, Py_ssize_t k, const int* heads, double factor, bint adds
+    ) noexcept nogil:
+        """Take the gradient of one of the n best trees, as `take_columns`."""
+        return self.take_difference(
+            &self.inference.listed.heads[k, 0], heads, factor, adds
+        )
 
     cdef double set_loss(self, const int* heads) noexcept nogil:
         """Find the best tree, or the marginals; return the loss."""
@@ -230,57 +331,91 @@ cdef class TreeSteps:
         cdef Py_ssize_t h, m, n = self.rows.n
         cdef double change
         if self.temperature == 0.0:
-            for m in range(n):
-                h = self.inference.heads[m]
-                if h != heads[m]:
-                    self.add(h, m, 1.0)
-                    self.add(heads[m], m, -1.0)
-            if self.siblings is not None:
-                self.set_gradient_of_siblings(heads)
+            self.take_difference(&self.inference.heads[0], heads, 1.0, True)
             return
         for h in range(n + 1):
             for m in range(n):
                 change = self.inference.marginals[h * n + m] - (heads[m] == h)
                 if fabs(change) > SMALLEST:
-                    self.add(h, m, change)
+                    self.take(h, m, change, True)
 
-    cdef void set_gradient_of_siblings(self, const int* heads) noexcept nogil:
-        """Add the features of siblings that differ."""
+    cdef double take_difference(
+        self, const int* found, const int* heads, double factor, bint adds
+    ) noexcept nogil:
+        """Take a factor of the features of a tree, less those of the target."""
+        cdef Py_ssize_t m
+        cdef double total = 0.0
+        for m in range(self.rows.n):
+            if found[m] != heads[m]:
+                total += self.take(found[m], m, factor, adds)
+                total += self.take(heads[m], m, -factor, adds)
+        if self.siblings is not None:
+            total += self.take_siblings(found, heads, factor, adds)
+        return total
+
+    cdef double take_siblings(
+        self, const int* found, const int* heads, double factor, bint adds
+    ) noexcept nogil:
+        """Take the features of siblings that differ."""
         cdef Py_ssize_t m, s, own
-        cdef const int* found = &self.inference.heads[0]
+        cdef double total = 0.0
         for m in range(1, self.rows.n + 1):
             s, own = sibling_of(found, m), sibling_of(heads, m)
             if found[m - 1] != heads[m - 1] or s != own:
-                self.add_sibling(found[m - 1], m, s, 1.0)
-                self.add_sibling(heads[m - 1], m, own, -1.0)
+                total += self.take_sibling(found[m - 1], m, s, factor, adds)
+                total += self.take_sibling(heads[m - 1], m, own, -factor, adds)
+        return total
 
-    cdef void add_sibling(
-        self, Py_ssize_t h, Py_ssize_t m, Py_ssize_t s, double change
+    cdef double take_sibling(
+        self, Py_ssize_t h, Py_ssize_t m, Py_ssize_t s, double factor, bint adds
     ) noexcept nogil:
-        """Add a factor of the features of a sibling; words below the root have none."""
-        if h > 0:
-            self.add_columns(
-                self.siblings.row(h, m, s, &self.columns[0]), change
-            )
+        """Take the features of a sibling; words below the root have none."""
+        if h == 0:
+            return 0.0
+        return self.take_columns(
+            self.siblings.row(h, m, s, &self.columns[0]), factor, adds
+        )
 
-    cdef void add(self, Py_ssize_t h, Py_ssize_t m, double change) noexcept nogil:
-        """Add a factor of the features of an arc to the gradient."""
-        self.add_columns(self.rows.row(h, m + 1, &self.columns[0]), change)
+    cdef double take(
+        self, Py_ssize_t h, Py_ssize_t m, double factor, bint adds
+    ) noexcept nogil:
+        """Take the features of an arc."""
+        return self.take_columns(
+            self.rows.row(h, m + 1, &self.columns[0]), factor, adds
+        )
 
-    cdef void add_columns(self, Py_ssize_t n, double change) noexcept nogil:
-        """Add a number to the gradient of the columns made last."""
+    cdef double take_columns(
+        self, Py_ssize_t n, double factor, bint adds
+    ) noexcept nogil:
+        """Take the columns made last times a factor.
+
+        They are added to the gradient, or their product with it is returned.
+        """
         cdef Py_ssize_t r
         cdef int column
+        cdef double total = 0.0
         for r in range(n):
             prefetch(&self.gradient[self.columns[r]])
             prefetch(&self.is_touched[self.columns[r]])
         for r in range(n):
             column = self.columns[r]
+            if not adds:
+                total += factor * self.gradient[column]
+                continue
             if not self.is_touched[column]:
                 self.is_touched[column] = True
                 self.touched[self.n_touched] = column
                 self.n_touched += 1
-            self.gradient[column] += <float> change
+            self.gradient[column] += <float> factor
+        return total
+
+    cdef void forget(self) noexcept nogil:
+        """Set the gradient to 0."""
+        cdef Py_ssize_t r
+        for r in range(self.n_touched):
+            self.gradient[self.touched[r]] = 0.0
+            self.is_touched[self.touched[r]] = False
+        self.n_touched = 0
 
     cdef double squared_norm(self) noexcept nogil:
         """Return the squared norm of the gradient."""
