@@ -89,7 +89,13 @@ class _Call:
     @cached_property
     def digest(self):
         kept = {k: v for k, v in self.kwargs.items() if k not in self._ignored}
-        content = pickle.dumps((self.function, self.args, kept))
+        try:
+            content = pickle.dumps((self.function, self.args, kept))
+        except (AttributeError, TypeError, pickle.PicklingError) as error:
+            raise TypeError(
+                "memory: a step, or what it takes, cannot be pickled and so not cached "
+                f"({error}); use functions of a module and lists, or memory=None."
+            ) from error
         return blake2b(content, digest_size=16).hexdigest()
 
     def __reduce__(self):

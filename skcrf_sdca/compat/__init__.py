@@ -3,15 +3,16 @@
 Reading order: _layout.py, _string_table.py and _model_file.py (the files of CRFsuite),
 _conversion.py (turns such files into estimators and back), _items.py, _tagger.py,
 _training_log.py, _crf.py and _label_lists.py (an estimator with the interface of
-sklearn-crfsuite), _data_files.py (data of CRFsuite's command), metrics.py and
-scorers.py (its other modules), _online_training.py, _training.py and _trainer.py (with
-_tagger.py they are pycrfsuite.py, the interface of python-crfsuite). Neither of the two
-packages is needed.
+sklearn-crfsuite), _data_files.py (data of CRFsuite's command), metrics.py, scorers.py
+and utils.py (its other modules), _online_training.py, _training.py and _trainer.py
+(with _tagger.py they are pycrfsuite.py, the interface of python-crfsuite). Neither of
+the two packages is needed.
 """
 
 from skcrf_sdca.compat import metrics as metrics
 from skcrf_sdca.compat import pycrfsuite as pycrfsuite
 from skcrf_sdca.compat import scorers as scorers
+from skcrf_sdca.compat import utils as utils
 from skcrf_sdca.compat._conversion import (
     crfsuite_features,
     from_crfsuite,

@@ -42,6 +42,7 @@ class Lookup(_Named):
     """Whether a word is in a list, or the class that a table gives to it.
 
     For lists of names (gazetteers), Brown clusters, lemmas and other tables of words.
+    An entry is compared with one token: of "New York", give the words.
 
     Parameters
     ----------

@@ -135,9 +135,12 @@ class Tokens:
 
 
 def _rows(sequence):
-    """Return the rows of a data frame as dicts; any other sequence as it is."""
+    """Return the rows of a data frame as dicts, and the entries of one column of it.
+
+    Any other sequence is returned as it is.
+    """
     if not is_frame(sequence):
-        return sequence
+        return sequence.to_list() if hasattr(sequence, "to_list") else sequence
     names = list(sequence.columns)
     columns = (sequence[name].to_list() for name in names)
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]

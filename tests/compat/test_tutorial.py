@@ -45,7 +45,9 @@ def features_of(words, i):
 def package(monkeypatch):
     """The package under the name that the tutorial imports."""
     monkeypatch.setitem(sys.modules, "sklearn_crfsuite", compat)
-    monkeypatch.setitem(sys.modules, "sklearn_crfsuite.metrics", compat.metrics)
+    for name in "metrics", "scorers", "utils":
+        module = getattr(compat, name)
+        monkeypatch.setitem(sys.modules, f"sklearn_crfsuite.{name}", module)
     import sklearn_crfsuite
     from sklearn_crfsuite import metrics
 
@@ -105,3 +107,14 @@ def test_the_tutorial_runs_to_its_last_cell(package):
         assert attribute in attributes
         assert label in best.classes_
         assert weight != 0.0
+
+
+def test_the_other_modules_are_there(package):
+    from sklearn_crfsuite.scorers import flat_accuracy
+    from sklearn_crfsuite.utils import flatten
+
+    sklearn_crfsuite, metrics = package
+    X, y = [[{"w": "a"}, {"w": "b"}]] * 4, [["A", "B"]] * 4
+    crf = sklearn_crfsuite.CRF().fit(X, y)
+    assert flatten(crf.predict(X)) == ["A", "B"] * 4
+    assert flat_accuracy(crf, X, y) == metrics.flat_accuracy_score(y, y) == 1.0

@@ -1039,5 +1039,7 @@ def test_a_frame_is_a_sequence_with_a_token_in_each_row(library):
     features = TokenFeatures([At("pos", 1), "word"])
     rows = [[{"word": "a", "pos": "X"}, {"word": "b", "pos": "Y"}]]
     assert features.transform([frame]) == features.transform(rows)
+    words = TokenFeatures(["word"])
+    assert words.transform([frame["word"]]) == words.transform([["a", "b"]])
     with pytest.raises(TypeError, match="sequence 0, item 1: column 'word' is"):
         features.transform([frames.DataFrame({"word": ["a", None], "pos": ["", ""]})])

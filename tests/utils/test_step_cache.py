@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 
 from skcrf_sdca import SDCACRF, SequenceVectorizer, make_tagger
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.text import TokenFeatures
+from skcrf_sdca.text import Apply, TokenFeatures
 
 _, Y = make_chains(n_sequences=24, random_state=0)
 X = [[f"word{label}{t % 3}" for t, label in enumerate(labels)] for labels in Y]
@@ -87,6 +87,19 @@ def test_the_parameter_stays_what_it_is(tmp_path, fails):
     else:
         own.fit(X, Y)
     assert own.get_params()["memory"] == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("templates", "sentences"),
+    [([Apply(lambda word: word, name="x")], X), (None, (words for words in X))],
+    ids=["function", "generator"],
+)
+def test_what_cannot_be_cached_is_told(tmp_path, templates, sentences):
+    own = tagger(str(tmp_path), TokenFeatures(templates))
+    with pytest.raises(TypeError, match="memory: a step, or what it takes, cannot be"):
+        own.fit(sentences, Y)
+    assert own.get_params()["memory"] == str(tmp_path)
+    own.set_params(memory=None).fit(X, Y)
 
 
 def test_what_joblib_does_not_cache_stays_as_it_is(tmp_path):
