@@ -129,7 +129,7 @@ def test_residual_sampling_is_compared():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "n_rows"), [("nonuniformity", 6), ("starts", 13)])
+@pytest.mark.parametrize(("name", "n_rows"), [("nonuniformity", 6), ("starts", 15)])
 def test_schemes_and_starts_are_measured(name, n_rows, data_folder):
     done = run(name, "--quick", "--task", "ocr", data=data_folder)
     assert len(done.stdout.splitlines()) == 1 + n_rows

@@ -80,14 +80,17 @@ def summarise(campaign):
     for title, (column, level) in SUMMARIES.items():
         rows = [["Solver", *(tasks.TITLES[name] for name in found)]]
         for label in runs.SOLVERS:
-            rows.append([label])
+            cells = []
             for table in found.values():
                 (cell,) = (
                     row[column]
                     for row in table
                     if row["solver"] == label and float(row["gap"]) == level
                 )
-                rows[-1].append(f"{float(cell):.0f}" if cell else tables.NONE)
+                cells.append(f"{float(cell):.0f}" if cell else tables.NONE)
+            # L-BFGS makes one update in a pass.
+            if set(cells) != {"0"}:
+                rows.append([label, *cells])
         tables.write(rows, output.with_stem(f"{output.stem}_{title}"))
 
 

@@ -22,7 +22,8 @@ replaced by random ones with some probability. alpha is chosen on other words wi
 labels; the test set has none. "fall" and "|step|" are of the last step: the decrease of
 P that was left, over P, and the change of w over |w|.
 
-    python examples/benchmarks/ramp_and_risk.py [--first 300] [--quick]
+    python examples/benchmarks/ramp_and_risk.py [--first 300] [--loss risk]
+        [--tol 1e-4] [--quick]
 
 needs the folder of corpora in SKCRF_SDCA_DATA, or downloads the letters.
 """
@@ -47,7 +48,7 @@ from skcrf_sdca.structures.structure import FixedScores
 
 # A step ends when it has made this share of the decrease that it can make.
 SHARE = 0.5
-MAX_EPOCHS, MAX_STEPS = 100, 30
+MAX_EPOCHS, MAX_STEPS = 100, 50
 TOL = 5e-3
 MARGIN = 1.0
 # Temperature, margin, and whether the loss without the margin is subtracted.
@@ -212,14 +213,14 @@ def split_of(n):
     return (*parts, len(names)), tasks.HeldOut(held_out.X, held_out.y, names, False)
 
 
-def fits(data, held_out, name):
+def fits(data, held_out, name, tol):
     """Yield for each alpha the errors on the two other sets, and cells of the table."""
     (X, labels), (X_val, y_val), n_labels = data
     sequences = np.split(y_val, X_val.offsets[1:-1])
     validation = tasks.HeldOut(X_val, sequences, np.arange(n_labels), False)
     for strength in STRENGTHS:
         difference = Difference(X, labels, n_labels, strength / len(X), *LOSSES[name])
-        w, steps = fit(difference, np.random.default_rng(0))
+        w, steps = fit(difference, np.random.default_rng(0), tol=tol)
         model, last = difference.convex.solution(w), steps[-1]
         errors = [
             100.0 * s.errors(model)["token_error"] for s in (validation, held_out)
@@ -235,6 +236,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--first", type=int, default=FIRST, help="random words")
     parser.add_argument("--loss", nargs="+", default=list(LOSSES), choices=LOSSES)
+    parser.add_argument("--tol", type=float, default=TOL)
     parser.add_argument("--quick", action="store_true", help="a trial on few words")
     options = parser.parse_args()
     n = QUICK_FIRST if options.quick else options.first
@@ -244,7 +246,8 @@ def main():
         rng = np.random.default_rng(0)
         flipped = [(X, flip(y, n_labels, probability, rng)) for X, y in parts]
         for name in options.loss:
-            *_, cells = min(fits((*flipped, n_labels), held_out, name))
+            found = fits((*flipped, n_labels), held_out, name, options.tol)
+            *_, cells = min(found)
             rows.append([f"{probability:g}", name, *cells])
     tables.show(rows)
 
