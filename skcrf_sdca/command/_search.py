@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from sklearn.base import clone
 
+from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.estimators.alpha_path import Part, best_candidate, candidates
 from skcrf_sdca.metrics._scorers import scorer_of_labels
 
@@ -29,8 +30,8 @@ def divided(X, y):
     """
     if len(X) < KEPT_ASIDE:
         raise ValueError(
-            f"--search: there are {len(X)} sentences; give at least {KEPT_ASIDE}, or "
-            "the sentences to compare with by --dev."
+            f"--search: {counted(len(X), 'sentence')} are too few; give at least "
+            f"{KEPT_ASIDE}, or the sentences to compare with by --dev."
         )
     kept = slice(KEPT_ASIDE - 1, None, KEPT_ASIDE)
 

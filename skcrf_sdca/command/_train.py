@@ -199,8 +199,8 @@ def _train_tagger(options):
     crf = tagger[-1]
     _say(
         options,
-        f"{len(X)} sentences, {sum(map(len, y))} tokens, tagging scheme: {scheme}"
-        f"{remark}",
+        f"{counted(len(X), 'sentence')}, {counted(sum(map(len, y)), 'token')}, "
+        f"tagging scheme: {scheme}{remark or _on_first_column(X, scheme)}",
     )
     if source.labels_at:
         _say(options, f"the label is {source.labels_at}")
@@ -384,6 +384,15 @@ def _scheme(y, options):
     if options.repair:
         return scheme, repaired, f"; repaired: {what}"
     return "none", y, f"; {scheme} but for {what}: --repair makes them valid"
+
+
+def _on_first_column(X, scheme):
+    """Return a remark if the first column has labels of a scheme, and the last none."""
+    columns = [[token[0] for token in own if isinstance(token, tuple)] for own in X]
+    found = scheme_of_valid(columns) if scheme == "none" and any(columns) else None
+    if found is None:
+        return ""
+    return f"; the first column has labels of {found}: --label 1 takes these"
 
 
 def _features(source, options):

@@ -131,12 +131,13 @@ def write_brat(
         raise TypeError(f"brat needs the path of a folder, not {folder!r:.80}.")
     documents = list(documents)
     _check_names(documents)
-    os.makedirs(folder, exist_ok=True)
+    files = {}
     for name, text, spans, _ in documents:
-        path = Path(folder, f"{name}.txt")
-        write_text(path, text, encoding)
         notes = [_note(k, text, *span) for k, span in enumerate(spans or (), start=1)]
-        write_text(path.with_name(f"{name}.ann"), "".join(notes), encoding)
+        files |= {f"{name}.txt": text, f"{name}.ann": "".join(notes)}
+    os.makedirs(folder, exist_ok=True)
+    for name, content in files.items():
+        write_text(Path(folder, name), content, encoding)
 
 
 def _check_names(documents):

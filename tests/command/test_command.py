@@ -929,6 +929,14 @@ def test_the_label_may_come_first(run, tmp_path):
     assert run("train", train, "-o", model, "--label", "1", "-q")[0] == 0
     assert load_model(model)[0].columns == ["label", "word"]
     assert "accuracy: 100.00%" in run("eval", "-m", model, train)[1]
+    said = run("train", train, "-o", model)[2].splitlines()[0]
+    assert said == (
+        "skcrf-sdca train: 1 sentence, 2 tokens, tagging scheme: none; the first "
+        "column has labels of BIO: --label 1 takes these"
+    )
+    train.write_text("Anna NOUN\nlives VERB\n\n")
+    said = run("train", train, "-o", model)[2].splitlines()[0]
+    assert said.endswith("2 tokens, tagging scheme: none")
 
 
 @pytest.mark.parametrize(
@@ -1065,7 +1073,7 @@ def test_a_search_needs_sentences_and_no_penalty(files, run, tmp_path, capsys):
     few = tmp_path / "few"
     few.write_text("a B\n\n" * 9)
     error = run("train", few, "-o", tmp_path / "m", "--search")[2]
-    assert "--search: there are 9 sentences; give at least 10" in error
+    assert "--search: 9 sentences are too few; give at least 10" in error
     for penalty in ["--alpha", "1"], ["--c1", "1"]:
         with pytest.raises(SystemExit):
             run("train", few, "-o", tmp_path / "m", "--search", *penalty)

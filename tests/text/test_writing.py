@@ -198,7 +198,8 @@ def test_brat_refuses_what_its_files_cannot_hold(tmp_path):
         with pytest.raises(ValueError, match="brat needs another name for the file"):
             write_corpus(folder, WORDS, LABELS, "brat", sources=sources)
     with pytest.raises(ValueError, match="'a b' is a type of spans that brat cannot"):
-        write_corpus(folder, [["x"]], [[("a b", 0, 1)]], "brat")
+        write_corpus(tmp_path / "other", [["x"]], [[("a b", 0, 1)]], "brat")
+    assert not (tmp_path / "other").exists()
     with pytest.raises(TypeError, match="brat needs the path of a folder"):
         write_corpus(io.StringIO(), [["x"]], [["O"]], "brat")
 
