@@ -131,7 +131,7 @@ def write_brat(
         raise TypeError(f"brat needs the path of a folder, not {folder!r:.80}.")
     documents = list(documents)
     _check_names(documents)
-    files = {}
+    files: dict[str, str] = {}
     for name, text, spans, _ in documents:
         notes = [_note(k, text, *span) for k, span in enumerate(spans or (), start=1)]
         files |= {f"{name}.txt": text, f"{name}.ann": "".join(notes)}
