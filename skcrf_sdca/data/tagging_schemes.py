@@ -215,8 +215,12 @@ def parse_label(label: str, scheme: SpanScheme = "BIO") -> tuple[str, str | None
         if "-" not in label:
             message += (
                 " Labels that are types, such as 'PER' in place of 'I-PER', are of the "
-                "scheme 'TYPES'; text.unify_labels writes labels such as 'PER_B' in "
-                "this form."
+                "scheme 'TYPES'."
+            )
+        if len(prefix) != 1 or not prefix.isupper():
+            message += (
+                " text.unify_labels writes labels such as 'PER_B', 'PER-B' or 'b-PER' "
+                "in this form."
             )
         raise ValueError(message)
     return prefix, span_type

@@ -17,7 +17,9 @@ _PREFIX = (
     r"(?P<prefix>[BIESLUMW]|begin|beginning|inside|in|intermediate|end|last|single|"
     r"singleton|unit|middle|whole)"
 )
-_OUTSIDE = {"o", "0", "out", "outside", "other", "none", "_", "<other>", "i-<other>"}
+_OUTSIDE = {
+    *("o", "0", "out", "outside", "other", "none", "_", "-", "<other>", "i-<other>")
+}
 _SEPARATORS = "-_.:/|"
 
 
@@ -115,8 +117,8 @@ def unify_labels(labels: Any, form: str = "auto") -> Any:
     -------
     unified : list of str, or list of n such lists
         In the form of `labels`. Prefixes are large letters of the schemes, also for
-        "begin" or "inside"; small letters of types stay. "o", "OUT", "other", "_" and
-        "<other>" become "O".
+        "begin" or "inside"; small letters of types stay. "o", "OUT", "other", "_", "-"
+        and "<other>" become "O".
 
     Raises
     ------

@@ -493,5 +493,9 @@ def test_a_misspelt_scheme_is_told_with_the_nearest():
 
 
 def test_a_label_of_another_form_is_told_with_the_function_that_writes_it():
-    with pytest.raises(ValueError, match="'PER_B' is not .* text.unify_labels writes"):
-        parse_label("PER_B")
+    for label in "PER_B", "PER-B", "b-per", "BEGIN-PER", "-", "OUT":
+        message = f"'{label}' is not .* text.unify_labels writes"
+        with pytest.raises(ValueError, match=message):
+            parse_label(label)
+    with pytest.raises(ValueError, match=r"'E-PER' is not of .*: it must be .*'\.$"):
+        parse_label("E-PER")

@@ -22,7 +22,7 @@ def test_separators_and_suffixes(separator, last, given):
     ("labels", "form", "expected"),
     [
         (["begin_PER", "Inside_PER", "other"], "auto", ["B-PER", "I-PER", "O"]),
-        (["b-per", "o", "OUT", "_"], "auto", ["B-per", "O", "O", "O"]),
+        (["b-per", "o", "OUT", "_", "-"], "auto", ["B-per", *"OOOO"]),
         (["I-<a>", "<a>", "I-<a>", "<other>"], "auto", ["B-a", "I-a", "B-a", "O"]),
         (["I-<a>", "I-<other>"], "I-<PER>", ["B-a", "O"]),
         (["(A*", "*", "*)", "*", "(B)"], "(PER*", ["B-A", "I-A", "I-A", "O", "B-B"]),
