@@ -5,6 +5,8 @@ its neighbours among the children of the head. All words of all sentences are ha
 once, into the columns of one sparse matrix.
 """
 
+from functools import cache
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -71,13 +73,17 @@ def relation_rows(codes, n_words, heads):
     numbers = {"side": is_left * np.uint64(8)}
     distance = np.minimum(abs(shift), len(LENGTHS) - 1)
     numbers["length"] = numbers["side"] + LENGTHS[distance]
+
+    @cache
+    def values(part):
+        node, _, column = part.partition(".")
+        return columns[column][nodes[node]] if column else numbers[part]
+
     found = np.empty((n_tokens, len(TEMPLATES)), dtype=np.int32)
     for t, template in enumerate(TEMPLATES):
         state = np.full(n_tokens, t + 1, dtype=np.uint64)
         for part in template.split():
-            node, _, column = part.partition(".")
-            own = columns[column][nodes[node]] if column else numbers[part]
-            state = _mix(state, own)
+            state = _mix(state, values(part))
         found[:, t] = (state >> np.uint64(20)) % np.uint64(N_FEATURES)
     # In the form that models take, so that they need not sort and copy.
     found.sort(axis=1)
@@ -128,5 +134,8 @@ def _nodes(n_words, heads):
 
 def _mix(code, other):
     """Return a hash of two arrays."""
-    code = (code ^ other) * PRIMES[0]
-    return (code ^ (code >> np.uint64(29))) * PRIMES[1]
+    code = code ^ other
+    code *= PRIMES[0]
+    code ^= code >> np.uint64(29)
+    code *= PRIMES[1]
+    return code
