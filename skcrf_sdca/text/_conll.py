@@ -11,6 +11,7 @@ from typing import IO, Any
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.label_encoding import flat_labels
+from skcrf_sdca.data.tagging_schemes import OUTSIDE
 
 from ._column_names import candidates
 from ._files import BLANKS, Reading, blocks, numbered_lines, place, write_text
@@ -18,6 +19,7 @@ from ._passages import Read, TextSource
 from ._tokens import Token, Tokens, checked_names
 
 _DOCUMENT = "-DOCSTART-"
+_SPAN_LABEL = re.compile(r"O|[BIESLUMW]-\S.*")
 _TABS_AND_BLANKS = re.compile("[ \t]+")
 # A line that people see as blank: other white space, and marks that are not seen.
 _ODD_BLANK = re.compile(r"[ \t]*((?![ \t])[\s\ufeff\u200b\u2060])*[ \t]*")
@@ -46,8 +48,9 @@ def read_conll(
     columns : sequence of (str or None), or None, default=("word", "pos", "label")
         Name of each column; columns named None are not read. None takes the names of
         the `header`, or of a first line with usual names such as "token" and "ner_tag".
-        Without such names it takes the last column for the label, and calls the others
-        "word", "pos", "column3" and so on.
+        Without such names it takes the last column for the label, or the first if only
+        this has labels such as "B-PER" and "O" in the first sequence. It calls the
+        others "word", "pos", "column3" and so on.
     label : str or None, default="label"
         Name of the column with the labels; None if there is none.
     delimiter : str, default=None
@@ -184,7 +187,18 @@ def _found_names(lines, rows, label):
     if is_header(rows[0]):
         return named_columns(rows[0], label), 1
     n = len(rows[0])
+    if label is not None and n > 1 and _begins_with_labels(rows):
+        return [label, *default_columns(n - 1)], 0
     return default_columns(n) if label is None else [*default_columns(n - 1), label], 0
+
+
+def _begins_with_labels(rows):
+    """Return whether the first column has labels of spans, and the last has not."""
+    first, last = (
+        [_SPAN_LABEL.fullmatch(row[k]) is not None for row in rows] for k in (0, -1)
+    )
+    has_span = any(row[0] != OUTSIDE for row in rows)
+    return all(first) and has_span and not all(last)
 
 
 def is_header(fields):

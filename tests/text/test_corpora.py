@@ -257,6 +257,7 @@ KINDS = {
         lines("{label}\t{word}"),
         {"columns": ("label", "word")},
     ),
+    "label first, not said": ("engtrain.bio", lines("{label}\t{word}\t{pos}"), {}),
     "header line": (
         "train.tsv",
         "token\tpos\tner\n" + lines("{word}\t{pos}\t{label}"),
@@ -632,7 +633,7 @@ def test_one_call_reads(tmp_path, kind):
 # Without labels "dog/NN" is a word, and so is "new york" in a table.
 NEED_LABELS = {
     *("slash tags", "csv with a sentence a row", "mixed blanks, not said"),
-    *("csv with commas between labels", "lists of pairs"),
+    *("csv with commas between labels", "lists of pairs", "label first, not said"),
 }
 
 
