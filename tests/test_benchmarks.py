@@ -201,8 +201,8 @@ def test_losses_are_compared(data_folder):
 @pytest.mark.slow
 def test_wide_graphs_are_compared(tmp_path):
     done = run("wide_graphs", "--quick", "--output", tmp_path / "w.png")
-    # Two widths, snakes, the image and three temperatures.
-    assert done.stdout.count("trw") == 2 + 1 + 1 + 3
+    # Two widths, snakes, the image, the digits and three temperatures.
+    assert done.stdout.count("trw") == 2 + 1 + 1 + 1 + 3
     assert (tmp_path / "w.png").stat().st_size > 0
     assert (tmp_path / "wide_image.png").stat().st_size > 0
 
