@@ -23,8 +23,8 @@ KEYS = ("theta_local", "theta_tied")
 
 BYTES_OF_EXPECTATION = 8
 
-# More bytes of expectations than this are not stored. To derive them costs a visit one
-# oracle call in 2.5, and saves two thirds of the memory.
+# More bytes of expectations than this are not stored. A visit that derives them makes
+# one oracle call more, and two thirds of the memory are saved.
 MOST_STORED = 2**31
 
 
