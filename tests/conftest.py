@@ -4,6 +4,9 @@ import os
 
 # SciPy reads this at import; without it scikit-learn skips some of its checks.
 os.environ["SCIPY_ARRAY_API"] = "1"
+# BLAS reads this when NumPy is imported, here and in the processes that tests start.
+# Products here are small: more threads of BLAS would spin, on cores of other workers.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pickle
 import warnings
