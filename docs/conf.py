@@ -98,6 +98,8 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "min_reported_time": 5,
+    # Their tables load scripts from the network.
+    "write_computation_times": False,
 }
 
 

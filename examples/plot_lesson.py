@@ -153,13 +153,13 @@ edges_of_path[range(len(path) - 1), path[:-1], path[1:]] = 1
 scores = [
     [f"{value:.1f}" if np.isfinite(value) else "-" for value in own] for own in best
 ]
-figure, axes = plt.subplots(figsize=(8, 3.6))
+figure, axes = plt.subplots(figsize=(6.6, 3.2))
 draw_trellis(
     axes,
     scores,
     on_path,
     edges_of_path,
-    "Viterbi: the best score up to each node, and the best path",
+    "Viterbi: the best score up to each node",
 )
 figure.tight_layout()
 
@@ -177,13 +177,13 @@ figure.tight_layout()
 # ``predict_edge_proba``. All paths count here, and not the best one alone.
 
 marginals, (pairs,) = chain.predict_proba(x)[0], chain.predict_edge_proba(x)
-figure, axes = plt.subplots(figsize=(8, 3.6))
+figure, axes = plt.subplots(figsize=(6.6, 3.2))
 draw_trellis(
     axes,
     [[f"{value:.2f}" for value in own] for own in marginals],
     marginals,
     pairs,
-    "Forward-backward: the probability of each label and each pair",
+    "Forward-backward: how probable labels and pairs are",
 )
 figure.tight_layout()
 

@@ -1,6 +1,6 @@
 """
-Plot transition weights
-=======================
+Plot the transition matrix
+==========================
 
 These strings of digits were typed with a finger that moves from key to adjacent key.
 The model is trained on images and labels and does not know the keypad. Nevertheless,
