@@ -1,15 +1,16 @@
 // How the search box orders pages. As by default, words in titles count most. But the pages
 // of the guide come before the examples and the reference, and pages that list everything
-// last; and a title that has the words of the search comes before others.
+// last; and titles of pages and sections that have the words of the search come before others.
+// Words that a page does not use, but that its readers may search, are its meta keywords.
 const WEIGHTS = [
-  [/(^|\/)(changelog|genindex|index|sg_execution_times|paper_rows|contributing)$/, 0.2],
+  [/(^|\/)(changelog|genindex|index|paper_rows|contributing)$/, 0.2],
   [/^api\//, 0.6],
   [/^auto_examples\//, 0.8],
 ];
 
 function searchedWords() {
   const query = new URLSearchParams(window.location.search).get("q") || "";
-  return query.toLowerCase().split(/\W+/).filter((word) => word.length > 2);
+  return query.toLowerCase().split(/\W+/).filter((word) => word.length > 2 || /\d/.test(word));
 }
 
 function shareInTitle(title) {
@@ -19,11 +20,22 @@ function shareInTitle(title) {
   return words.length ? found.length / words.length : 0;
 }
 
+// The largest share in one title of the sections of the page, by the index of Sphinx.
+function shareInSections(page) {
+  const { docnames, alltitles } = Search._index;
+  const number = docnames.indexOf(page);
+  const shares = Object.entries(alltitles).map(([title, places]) =>
+    places.some(([doc]) => doc === number) ? shareInTitle(title) : 0,
+  );
+  return Math.max(0, ...shares);
+}
+
 // The names are those that Sphinx asks for; the numbers are its own.
 var Scorer = {
   score: ([page, title, anchor, description, score]) => {
     const [, weight] = WEIGHTS.find(([pattern]) => pattern.test(page)) || [null, 1];
-    return weight * score + 5 * shareInTitle(title);
+    const share = Math.max(5 * shareInTitle(title), 4 * shareInSections(page));
+    return weight * score + share;
   },
   objNameMatch: 11,
   objPartialMatch: 6,
