@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, issparse
 from scipy.special import logsumexp
 from scipy.stats import entropy
 
+from pairs import pairwise_table
 from skcrf_sdca import DependencyCRF, load_model, save_model
 from skcrf_sdca.solvers import parallel
 from skcrf_sdca.structures.uncertainty import MEASURES
@@ -88,12 +89,13 @@ def fitted(X, y, solver="lbfgs", **parameters):
     return crf.set_params(**{"tol": 1e-9, **parameters}).fit(X, y)
 
 
-@kinds
-@pytest.mark.parametrize("n_jobs", [None, 2])
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    ("solver", "kind", "n_jobs"), pairwise_table(SOLVERS, list(KINDS), [None, 2])
+)
 @pytest.mark.usefixtures("many_ranges")
 def test_every_solver_finds_the_optimum(solver, kind, n_jobs, monkeypatch):
     monkeypatch.setattr(parallel, "MIN_SHARD", 1)
+    kind = KINDS[kind]
     X, y = samples(**kind)
     crf = fitted(X, y, solver, **kind, n_jobs=n_jobs)
     best = fitted(X, y, **kind, tol=1e-12)
