@@ -15,7 +15,7 @@ X, Y = random_sequences(60, n_labels=4)
 # A model of CRFsuite reaches its optimum to this.
 TIGHT = {"epsilon": 1e-9, "delta": 1e-12, "c2": 0.3}
 ALL = {"feature.possible_states": True, "feature.possible_transitions": True}
-PARAMS = [{}, ALL, {"feature.minfreq": 3.0}, {"c1": 0.2}, {"c1": 0.5, "c2": 0.0}]
+PARAMS = [{}, ALL, {"feature.minfreq": 3.0}, {"c1": 0.2}, {"c1": 2.0, "c2": 0.0}]
 
 
 def trained(trainer, path="", holdout=-1, n_held_out=0):
