@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Set
+from numbers import Integral
 
 import numpy as np
 
@@ -35,6 +36,26 @@ def check_container(X, name="X"):
 def is_frame(X):
     """Return whether `X` is a data frame."""
     return len(getattr(X, "shape", ())) == 2 and hasattr(X, "columns")
+
+
+def is_graph(value):
+    """Return whether a value is a tuple of nodes and of what joins these.
+
+    That is pairs of nodes, or the head of each node, by their numbers.
+
+    >>> from skcrf_sdca.data.containers import is_graph
+    >>> is_graph((["a", "b"], [-1, 0])), is_graph((["a"], ["b"]))
+    (True, False)
+    """
+    if not isinstance(value, tuple) or len(value) not in (2, 3):
+        return False
+    second = value[1]
+    if isinstance(second, np.ndarray):
+        return second.dtype.kind in "iu" or second.size == 0
+    if not isinstance(second, (list, tuple)):
+        return False
+    flat = [x for part in second for x in (part if np.ndim(part) == 1 else [part])]
+    return all(isinstance(x, Integral) for x in flat)
 
 
 def plain_column(column):

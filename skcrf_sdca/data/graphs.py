@@ -7,7 +7,6 @@ not imported.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import in_words, words
+from skcrf_sdca.data.containers import is_graph
 from skcrf_sdca.data.sequences import Data, read_sequences
 
 # The functions that read sequences call them graphs.
@@ -107,27 +107,15 @@ def nodes_and_rests(X):
     """
     if isinstance(X, Iterator):
         X = list(X)
-    if not isinstance(X, (list, tuple, np.ndarray)) or not any(map(_is_graph, X)):
+    if not isinstance(X, (list, tuple, np.ndarray)) or not any(map(is_graph, X)):
         return X, None
     for i, graph in enumerate(X):
-        if not _is_graph(graph):
+        if not is_graph(graph):
             raise TypeError(
                 f"X mixes graphs and sequences: {i} is {described(graph)}; a graph is "
                 "a tuple (tokens, edges) or (tokens, heads), with integers."
             )
     return [graph[0] for graph in X], [graph[1:] for graph in X]
-
-
-def _is_graph(value):
-    if not isinstance(value, tuple) or len(value) not in (2, 3):
-        return False
-    second = value[1]
-    if isinstance(second, np.ndarray):
-        return second.dtype.kind in "iu" or second.size == 0
-    if not isinstance(second, (list, tuple)):
-        return False
-    flat = [x for part in second for x in (part if np.ndim(part) == 1 else [part])]
-    return all(isinstance(x, Integral) for x in flat)
 
 
 def split_graphs(X):

@@ -18,7 +18,7 @@ from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.sklearn_versions import check_feature_names
 from skcrf_sdca._utils.words import place, with_article, words
 from skcrf_sdca.data import label_encoding
-from skcrf_sdca.data.containers import is_frame, plain_column
+from skcrf_sdca.data.containers import is_frame, is_graph, plain_column
 from skcrf_sdca.data.feature_names import (
     check_names_of_fit,
     check_same_names,
@@ -486,6 +486,8 @@ def _format_of_items(sequence, index):
     first = None
     for t, item in enumerate(sequence):
         found = _format_of_item(item)
+        if found is None or first not in (None, found):
+            _check_is_no_graph(sequence, index)
         if found is None:
             raise TypeError(
                 f"{place('X', index, item=t)} is {described(item)}; "
@@ -501,6 +503,16 @@ def _format_of_items(sequence, index):
                 f"{described(sequence[0])}."
             )
     return first
+
+
+def _check_is_no_graph(sequence, index):
+    if is_graph(sequence):
+        raise TypeError(
+            f"{place('X', index)} is a tree or another graph, nodes and what joins "
+            f"them, not a {words().sequence}. Pass it to a GraphCRF or TreeCRF as it "
+            "is: they need no SequenceVectorizer. What takes sequences takes the nodes "
+            "alone."
+        )
 
 
 def _format_of_item(item):

@@ -647,3 +647,18 @@ def test_one_column_of_integers_is_asked_about(values):
         [np.hstack([x, x]) for x in X],
     ):
         LBFGSCRF().fit(other, y)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [([-1, 0],), (np.array([-1, 0]),), ([(0, 1)],), ([(0, 1)], [[0.5]])],
+    ids=["heads", "array of heads", "edges", "features of edges"],
+)
+@pytest.mark.parametrize("taker", [SequenceVectorizer, SDCACRF])
+def test_a_graph_is_no_sequence(taker, rest):
+    (graph,) = TokenFeatures().fit_transform([([{"word": "a"}, {"word": "b"}], *rest)])
+    for nodes in graph[0], [{"a": 1}, {"b": 1}], ["a", "b"], np.eye(2):
+        with pytest.raises(
+            TypeError, match=r"X: sequence 0 is a tree or another graph"
+        ):
+            taker().fit([(nodes, *rest)], [["A", "B"]])
