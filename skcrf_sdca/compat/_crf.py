@@ -47,6 +47,7 @@ from skcrf_sdca.compat._label_lists import LabelLists
 from skcrf_sdca.compat._model_file import serialise
 from skcrf_sdca.compat._tagger import Tagger
 from skcrf_sdca.compat._training_log import TrainingLog
+from skcrf_sdca.compat._written_model import WrittenModel
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.sequence_lists import as_sequence_list
@@ -123,8 +124,9 @@ class _Online(_Trainer, PassiveAggressiveCRF):
 _Minimiser.__name__ = _Online.__name__ = "CRF"
 
 
-# The taggers of fitted estimators, made when they are asked for.
+# The taggers and temporary files of fitted estimators, made when they are asked for.
 _TAGGERS: WeakKeyDictionary[Any, Tagger] = WeakKeyDictionary()
+_FILES: WeakKeyDictionary[Any, WrittenModel] = WeakKeyDictionary()
 
 
 def _of_model(method):
@@ -236,6 +238,10 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
     tagger_ : skcrf_sdca.compat.pycrfsuite.Tagger
         The model as python-crfsuite has it; ``size_`` is the size of its file in bytes.
         Labels must be str.
+    modelfile : object
+        ``modelfile.name`` is the path of a file of CRFsuite with the model:
+        `model_filename`, or else a temporary file that is written when it is asked for,
+        and removed with the model. Copy it to keep it. Labels must be str.
     training_log_ : object
         ``training_log_.iterations`` is a list of dicts, one for each epoch, with the
         keys num, loss and time; the loss is the objective divided by n.
@@ -493,6 +499,15 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         if estimator not in _TAGGERS:
             _TAGGERS[estimator] = Tagger().open_model(model_file_of(estimator))
         return _TAGGERS[estimator]
+
+    @_of_model
+    def modelfile(self, estimator: Any) -> WrittenModel:
+        """Return the model as a file of CRFsuite."""
+        if self.model_filename:
+            return WrittenModel(self.model_filename)
+        if estimator not in _FILES:
+            _FILES[estimator] = WrittenModel.temporary(estimator)
+        return _FILES[estimator]
 
     @_of_model
     def training_log_(self, estimator: Any) -> TrainingLog:

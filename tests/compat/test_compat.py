@@ -1,10 +1,13 @@
 """Compatibility with CRFsuite: its files, its models, its interface, its objective."""
 
+import gc
 import io
 import json
 import pickle
+import shutil
 import warnings
 from itertools import pairwise, product
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -45,7 +48,7 @@ from skcrf_sdca.compat._model_file import (
     parse,
     serialise,
 )
-from skcrf_sdca.compat.pycrfsuite import ItemSequence
+from skcrf_sdca.compat.pycrfsuite import ItemSequence, Tagger
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.metrics import flat_f1_score
@@ -762,6 +765,7 @@ class TestCRF:
             "transition_features_",
             "tagger_",
             "size_",
+            "modelfile",
             "training_log_",
         ],
     )
@@ -842,6 +846,31 @@ class TestCRF:
         assert crf.fit(X[:5], y[:5]).tagger_ is not tagger
         again = pickle.loads(pickle.dumps(crf))
         assert again.tagger_.tag(X[0]) == crf.tagger_.tag(X[0])
+
+    def test_the_file_of_the_model(self, tmp_path):
+        X, y = random_sequences()
+        crf = CRF(c2=0.1).fit(X, y)
+        path = Path(crf.modelfile.name)
+        assert crf.modelfile.name == str(path)
+        assert path.stat().st_size == crf.size_
+        # What users do with it.
+        tagger = Tagger()
+        tagger.open(str(path))
+        assert tagger.tag(X[0]) == crf.predict_single(X[0])
+        assert from_crfsuite(crf).predict(X).tolist() == crf.predict(X)
+        assert Path(crf.fit(X[:5], y[:5]).modelfile.name) != path
+        gc.collect()
+        assert not path.exists()
+        moved = tmp_path / "moved"
+        shutil.move(crf.modelfile.name, moved)
+        assert CRF(model_filename=moved).predict(X) == crf.predict(X)
+        again = pickle.loads(pickle.dumps(crf))
+        del crf
+        gc.collect()
+        assert Path(again.modelfile.name).read_bytes() == moved.read_bytes()
+        kept = CRF(c2=0.1, model_filename=tmp_path / "m").fit(X, y)
+        assert kept.modelfile.name == str(tmp_path / "m")
+        assert CRF(model_filename=tmp_path / "m").modelfile.name == kept.modelfile.name
 
     @pytest.mark.parametrize("algorithm", ["lbfgs", "ap"])
     def test_training_log(self, algorithm):
