@@ -8,10 +8,12 @@ import os
 import sys
 import time
 from functools import partial
+from itertools import chain
 
 from skcrf_sdca._utils.files import is_regular_file
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.compat._crf import penalty_of
+from skcrf_sdca.data.tagging_schemes import labels_come_first
 from skcrf_sdca.estimators.alpha_path import SEARCHES
 from skcrf_sdca.estimators.crfs import CRF
 from skcrf_sdca.estimators.solver_choice import SOLVERS
@@ -200,7 +202,7 @@ def _train_tagger(options):
     _say(
         options,
         f"{counted(len(X), 'sentence')}, {counted(sum(map(len, y)), 'token')}, "
-        f"tagging scheme: {scheme}{remark or _on_first_column(X, scheme)}",
+        f"tagging scheme: {scheme}{remark or _on_first_column(X, y, scheme)}",
     )
     if source.labels_at:
         _say(options, f"the label is {source.labels_at}")
@@ -386,13 +388,13 @@ def _scheme(y, options):
     return "none", y, f"; {scheme} but for {what}: --repair makes them valid"
 
 
-def _on_first_column(X, scheme):
-    """Return a remark if the first column has labels of a scheme, and the last none."""
-    columns = [[token[0] for token in own if isinstance(token, tuple)] for own in X]
-    found = scheme_of_valid(columns) if scheme == "none" and any(columns) else None
-    if found is None:
+def _on_first_column(X, y, scheme):
+    """Return a remark if the first column has labels of spans, and the last has not."""
+    tokens = chain.from_iterable(X)
+    first = [token[0] for token in tokens if isinstance(token, tuple)]
+    if scheme != "none" or not labels_come_first(first, chain.from_iterable(y)):
         return ""
-    return f"; the first column has labels of {found}: --label 1 takes these"
+    return "; the first column has labels of spans: --label 1 takes these"
 
 
 def _features(source, options):

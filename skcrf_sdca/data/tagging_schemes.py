@@ -4,6 +4,8 @@ A table of the schemes and of their names answers three questions: which prefix 
 a label has, whether one label may follow another, and which prefixes a span gets.
 """
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 from skcrf_sdca._utils.messages import nearest
@@ -107,6 +109,8 @@ _IN_CAPITALS = {
 }
 # By all names that a user may give.
 TAGGING_SCHEMES = _IN_CAPITALS | {k.lower(): v for k, v in _IN_CAPITALS.items()}
+# Of all schemes.
+_PREFIXES = frozenset(chain.from_iterable(x.prefixes for x in _IN_CAPITALS.values()))
 
 
 def get_scheme(name: str, *, argument: str = "scheme") -> TaggingScheme:
@@ -224,6 +228,27 @@ def parse_label(label: str, scheme: SpanScheme = "BIO") -> tuple[str, str | None
             )
         raise ValueError(message)
     return prefix, span_type
+
+
+def labels_come_first(first: Iterable[str], last: Iterable[str]) -> bool:
+    """Tell whether the first of two columns has labels of spans, and the last has not.
+
+    Each label has a prefix of some scheme, with a type, or is "O", and not all are "O".
+
+    >>> from skcrf_sdca.data.tagging_schemes import labels_come_first
+    >>> labels_come_first(["B-PER", "O"], ["Anna", "lives"])
+    True
+    >>> labels_come_first(["O", "O"], ["Anna", "lives"])
+    False
+    """
+    found = set(first)
+    has_spans = not found <= {OUTSIDE}
+    return has_spans and _are_labels(found) and not _are_labels(last)
+
+
+def _are_labels(values):
+    parts = (value.partition("-") for value in values if value != OUTSIDE)
+    return all(prefix in _PREFIXES and own_type for prefix, _, own_type in parts)
 
 
 def is_valid_pair(

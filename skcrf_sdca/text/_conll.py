@@ -11,7 +11,7 @@ from typing import IO, Any
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.label_encoding import flat_labels
-from skcrf_sdca.data.tagging_schemes import OUTSIDE
+from skcrf_sdca.data.tagging_schemes import labels_come_first
 
 from ._column_names import candidates
 from ._files import BLANKS, Reading, blocks, numbered_lines, place, write_text
@@ -19,7 +19,6 @@ from ._passages import Read, TextSource
 from ._tokens import Token, Tokens, checked_names
 
 _DOCUMENT = "-DOCSTART-"
-_SPAN_LABEL = re.compile(r"O|[BIESLUMW]-\S.*")
 _TABS_AND_BLANKS = re.compile("[ \t]+")
 # A line that people see as blank: other white space, and marks that are not seen.
 _ODD_BLANK = re.compile(r"[ \t]*((?![ \t])[\s\ufeff\u200b\u2060])*[ \t]*")
@@ -187,18 +186,10 @@ def _found_names(lines, rows, label):
     if is_header(rows[0]):
         return named_columns(rows[0], label), 1
     n = len(rows[0])
-    if label is not None and n > 1 and _begins_with_labels(rows):
+    first, last = ([row[k] for row in rows] for k in (0, -1))
+    if label is not None and n > 1 and labels_come_first(first, last):
         return [label, *default_columns(n - 1)], 0
     return default_columns(n) if label is None else [*default_columns(n - 1), label], 0
-
-
-def _begins_with_labels(rows):
-    """Return whether the first column has labels of spans, and the last has not."""
-    first, last = (
-        [_SPAN_LABEL.fullmatch(row[k]) is not None for row in rows] for k in (0, -1)
-    )
-    has_span = any(row[0] != OUTSIDE for row in rows)
-    return all(first) and has_span and not all(last)
 
 
 def is_header(fields):

@@ -932,7 +932,7 @@ def test_the_label_may_come_first(run, tmp_path):
     said = run("train", train, "-o", model)[2].splitlines()[0]
     assert said == (
         "skcrf-sdca train: 1 sentence, 2 tokens, tagging scheme: none; the first "
-        "column has labels of BIO: --label 1 takes these"
+        "column has labels of spans: --label 1 takes these"
     )
     train.write_text("Anna NOUN\nlives VERB\n\n")
     said = run("train", train, "-o", model)[2].splitlines()[0]

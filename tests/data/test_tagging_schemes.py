@@ -16,6 +16,7 @@ from skcrf_sdca.data.tagging_schemes import (
     TAGGING_SCHEMES,
     get_scheme,
     is_valid_pair,
+    labels_come_first,
     parse_label,
 )
 from skcrf_sdca.metrics import extract_spans, span_f1_score
@@ -499,3 +500,20 @@ def test_a_label_of_another_form_is_told_with_the_function_that_writes_it():
             parse_label(label)
     with pytest.raises(ValueError, match=r"'E-PER' is not of .*: it must be .*'\.$"):
         parse_label("E-PER")
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        (["B-PER", "O", "W-X-Y"], ["Anna", "lives", "O"], True),
+        (["B-PER", "O"], ["B-PER", "O"], False),
+        (["B-PER", "O"], ["O", "O"], False),
+        (["O", "O"], ["Anna", "lives"], False),
+        (["B-PER", "Anna"], ["Anna", "lives"], False),
+        (["B-", "O"], ["Anna", "lives"], False),
+        (["X-PER", "O"], ["Anna", "lives"], False),
+        ([], [], False),
+    ],
+)
+def test_labels_that_come_first(first, last, expected):
+    assert labels_come_first(iter(first), iter(last)) is expected
