@@ -63,6 +63,8 @@ OF_FORM = {
     "label,",
     "label_pairs": '`label_pairs`, and with label_pairs="observed" the same pairs of '
     "labels,",
+    "label_tuples": '`label_pairs`, and with label_pairs="observed" the same labels in '
+    "a row,",
     "parts": "`label_features`",
     "order": "`order` and `edge_features`",
     "pair_columns": "`order` and `edge_features`",

@@ -342,9 +342,11 @@ class PairWeightOptions:
     takes n_labels operations for each position, and one for each of these pairs, in
     place of n_labels^2, and the solvers store as many numbers: for hundreds of labels.
     Where a label is one of several, all possible pairs are observed; with `prior` its
-    pairs have weights too. For ``order=1`` without `edge_features`. "auto", the default
-    of `CRF`, is "observed" where n_labels^2 numbers for each sequence are more than 100
-    million, or n_labels^2 for each position more than 30 billion, else "all".
+    pairs have weights too. With ``order=2`` and more there are weights of the labels
+    that stand in a row in y, and edge features have weights of the pairs in y. "auto",
+    the default of `CRF`, is "observed" where n_labels^(order + 1) numbers for each
+    sequence are more than 100 million, or as many for each position more than 30
+    billion, else "all"; it is "all" with `edge_features` and ``order=1``.
     """
 
 

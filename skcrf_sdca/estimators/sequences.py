@@ -28,7 +28,9 @@ from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.observed_chain import (
     ObservedChain,
     observed_label_pairs,
+    observed_label_tuples,
 )
+from skcrf_sdca.structures.chain.tuple_parameters import PairFeatures
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 from skcrf_sdca.structures.weight_choice import (
     AUTO,
@@ -269,46 +271,52 @@ class ChainCRF(BaseCRF):
     def _label_pairs(self, training, constraints, prior):
         """Return the pairs of labels with a weight, a mask; None if all allowed ones.
 
-        Beside those of the data they are the pairs that a Prior has weights for.
+        Beside those of the data they are the pairs that a Prior has weights for. In
+        chains over label tuples they are tuples, as of `LabelTuples`.
         """
-        is_plain = self.order == 1 and self.edge_features is None
-        if not self._has_label_pairs(training, is_plain):
+        if not self._has_label_pairs(training):
             return None
-        if not is_plain:
-            raise ValueError(
-                f"label_pairs={self.label_pairs!r} is for chains of order=1 without "
-                'edge_features; set label_pairs="all", or these parameters so'
-            )
         classes = training.attributes["classes_"]
         check_fits(
-            bytes_of_pairs(len(classes)),
-            f"all pairs of {len(classes)} labels",
+            bytes_of_pairs(len(classes), self.order),
+            f"all {self.order + 1} labels in a row of {len(classes)}",
             "join labels that are rare (are all values in y labels?)",
         )
-        pairs = _observed_of(training, len(classes))
+        if self._has_label_tuples:
+            longest = self.order + 1
+            tuples = _observed_of(training, observed_label_tuples, longest)
+            if prior is not None:
+                tuples = np.vstack([tuples, prior.label_tuples(classes, longest)])
+            return np.unique(tuples, axis=0)
+        pairs = _observed_of(training, observed_label_pairs)
         if prior is not None:
             pairs |= prior.label_pairs(classes)
         if constraints is None:
             return None if pairs.all() else pairs
         return None if pairs[constraints.transition].all() else pairs
 
-    def _has_label_pairs(self, training, is_plain):
+    @property
+    def _has_label_tuples(self):
+        """Whether states are tuples of labels."""
+        return self.order > 1 or self.edge_features is not None
+
+    def _has_label_pairs(self, training):
         """Return whether only observed pairs of labels have weights.
 
         "auto" does not choose them where they cannot be.
         """
         if self.label_pairs != AUTO:
             return self.label_pairs == OBSERVED
-        if training.is_chunk or not is_plain:
+        if training.is_chunk or (self.order == 1 and self._has_label_tuples):
             return False
         n_labels = len(training.attributes["classes_"])
-        are_many = are_many_pairs(training.data, n_labels)
-        return are_many and may_fit(bytes_of_pairs(n_labels))
+        are_many = are_many_pairs(training.data, n_labels, self.order)
+        return are_many and may_fit(bytes_of_pairs(n_labels, self.order))
 
     def _advice_on_pairs(self, problem):
         """Return that weights of observed pairs of labels alone fit, if they do."""
         form, is_table = problem.structure.vector_form(), problem.structure.is_table
-        is_plain = self.order == 1 and self.edge_features is None
+        is_plain = not self._has_label_tuples
         is_smooth = "smooth loss" in problem.loss.offers
         if form.label_pairs is not None or is_table or not (is_plain and is_smooth):
             return ""
@@ -334,15 +342,15 @@ class ChainCRF(BaseCRF):
     def _structure_options(self, training):
         order, edge_features = self.order, self.edge_features
         parts = {} if training.parts is None else {"parts": training.parts}
-        if training.label_pairs is not None:
+        if not self._has_label_tuples:
+            if training.label_pairs is None:
+                return self._structure, parts
             return ObservedChain.name, {"label_pairs": training.label_pairs, **parts}
-        if order == 1 and edge_features is None:
-            return self._structure, parts
-        options = {"order": order}
+        options = {"order": order, "label_tuples": training.label_pairs}
         if edge_features is not None:
             columns = numbers_of(edge_features, training)
-            options["edge_columns"] = columns
-            options["edge_pairs"] = self._pairs_of_neighbours(training, columns)
+            pairs = self._pairs_of_neighbours(training, columns)
+            options["pair_features"] = PairFeatures(columns, pairs)
         return TupleChain.name, options
 
     def _pairs_of_neighbours(self, training, columns):
@@ -357,8 +365,11 @@ class ChainCRF(BaseCRF):
         return ObservedPairs.of_data(X, pairs, n_labels**2, self.min_count)
 
 
-def _observed_of(training, n_labels):
-    """Return the pairs of labels of the sequences whose weight is not 0, a mask."""
+def _observed_of(training, observed, *args):
+    """Return what ``observed`` finds in the labels of sequences whose weight is not 0.
+
+    It takes labels, offsets and the number of labels, and further arguments.
+    """
     rows, data = training.label_rows, training.data
     labels = training.labels if rows is None else rows
     if training.sample_weight is not None:
@@ -366,4 +377,5 @@ def _observed_of(training, n_labels):
         labels = (
             np.where(counts, labels, -1) if rows is None else rows * counts[:, None]
         )
-    return observed_label_pairs(labels, data.offsets, n_labels)
+    n_labels = len(training.attributes["classes_"])
+    return observed(labels, data.offsets, n_labels, *args)

@@ -242,9 +242,10 @@ class OnlineMixin(ChainCRF):
 
     def _structure_options(self, training):
         name, options = super()._structure_options(training)
-        if training.is_chunk and "classes_" in vars(self) and "edge_columns" in options:
-            known = self._vector_form().pair_columns
-            options["edge_columns"] = np.union1d(known, options["edge_columns"])
+        own = options.get("pair_features")
+        if training.is_chunk and "classes_" in vars(self) and own is not None:
+            columns = np.union1d(self._vector_form().pair_columns, own.columns)
+            options["pair_features"] = own._replace(columns=columns)
         return name, options
 
     def _alpha_of_chunk(self, training):

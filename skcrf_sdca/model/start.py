@@ -26,6 +26,7 @@ from skcrf_sdca.model.fitted import (
     form_with,
 )
 from skcrf_sdca.structures.chain.constraints import Constraints
+from skcrf_sdca.structures.chain.tuple_parameters import tuples_with_weights
 from skcrf_sdca.structures.form import Axis, Weights
 from skcrf_sdca.structures.structure import FixedScores
 
@@ -165,6 +166,17 @@ class Prior:
         own = fitted_weights(self.model).of_blocks(lambda b: b.name == "transition")
         return own.matched(axes, "prior").finite()["transition"] != 0.0
 
+    def label_tuples(self, classes, longest):
+        """Return the tuples of labels whose weight is not 0, and the ones in them.
+
+        They are rows as of `LabelTuples`, of up to ``longest`` labels.
+        """
+        own = fitted_weights(self.model)
+        axes = {"label": Axis(len(classes), lambda: plain_labels(classes))}
+        axes["feature"] = own.form.axes["feature"]
+        own = own.of_blocks(_is_of_label_tuples).matched(axes, "prior")
+        return tuples_with_weights(own, longest)
+
     def weights(self, training):
         """Return the PriorWeights of the labels and features of TrainingData.
 
@@ -182,6 +194,10 @@ class Prior:
             weights = weights.replaced(**{n: np.zeros_like(bounds[n]) for n in bounds})
         # Whether these are forbidden is said by constraints.
         return PriorWeights(weights.finite(), training.columns)
+
+
+def _is_of_label_tuples(block):
+    return block.axes[:2] == ("label", "label")
 
 
 def _forbids_labels(block):

@@ -33,7 +33,7 @@ class TrainingData(Data):
     sample_weight: np.ndarray | None
     # What labels may follow each other, or segments; None if all may.
     constraints: Any = None
-    # The pairs of labels with weights, a mask; None if all.
+    # The pairs of labels with weights, a mask, or rows of the tuples; None if all.
     label_pairs: Any = None
     # The LabelParts; None if labels have no parts.
     parts: Any = None

@@ -138,6 +138,8 @@ class VectorForm(NamedTuple):
         The labels that each feature has weights for; None if all.
     label_pairs : ndarray of shape (n_labels, n_labels), bool, default=None
         The pairs of labels that have a weight; None if all.
+    label_tuples : ndarray of shape (n, longest), int, default=None
+        In chains of higher order, the tuples of labels with a weight; None if all.
     parts : LabelParts, default=None
         The parts of labels that have weights; None if labels have them.
     """
@@ -148,12 +150,14 @@ class VectorForm(NamedTuple):
     constraints: Any = None
     pairs: Any = None
     label_pairs: NDArray[np.bool_] | None = None
+    label_tuples: NDArray[np.int_] | None = None
     parts: Any = None
 
     @property
     def has_every_weight(self):
         """Whether all pairs of features and labels, and of labels, have a weight."""
-        return self.pairs is None and self.label_pairs is None and self.parts is None
+        chosen = self.pairs, self.label_pairs, self.label_tuples, self.parts
+        return all(own is None for own in chosen)
 
     def differences(self, other):
         """Return the names of what differs in another form."""

@@ -26,13 +26,15 @@ MANY_WEIGHTS, MANY_BESIDE_PAIRS = 5e7, 5e6
 BYTES_OF_PAIR = 16
 
 
-def are_many_pairs(data, n_labels):
+def are_many_pairs(data, n_labels, order=1):
     """Return whether weights of all pairs of labels take much time or memory.
 
     Parameters
     ----------
     data : PackedSequences
     n_labels : int
+    order : int, default=1
+        Weights are of order + 1 labels.
 
     Examples
     --------
@@ -43,15 +45,15 @@ def are_many_pairs(data, n_labels):
     >>> are_many_pairs(data, 20), are_many_pairs(data, 500)
     (False, True)
     """
-    n_pairs = float(n_labels) ** 2
+    n_pairs = float(n_labels) ** (order + 1)
     return (
         len(data) * n_pairs > MANY_NUMBERS or data.n_positions * n_pairs > MANY_PRODUCTS
     )
 
 
-def bytes_of_pairs(n_labels):
-    """Return what a model of observed pairs keeps for all pairs of labels."""
-    return BYTES_OF_PAIR * n_labels**2
+def bytes_of_pairs(n_labels, order=1):
+    """Return what a model of observed pairs keeps for all order + 1 labels in a row."""
+    return BYTES_OF_PAIR * n_labels ** (order + 1)
 
 
 def are_many_weights(data, n_labels):
@@ -94,11 +96,14 @@ def observed_weights(problem):
     ----------
     problem : Problem
     """
-    form, n_labels = problem.structure.vector_form(), problem.structure.n_labels
+    form, n_labels = problem.structure.vector_form(), problem.structure.n_classes
     parts = []
     if form.label_pairs is not None:
         n_pairs = np.count_nonzero(form.label_pairs)
         parts.append(f"{n_pairs:,} of {n_labels**2:,} pairs of labels")
+    if form.label_tuples is not None:
+        n_all = sum(n_labels**m for m in range(2, form.label_tuples.shape[1] + 1))
+        parts.append(f"{len(form.label_tuples):,} of {n_all:,} tuples of labels")
     if form.pairs is not None:
         n_all = problem.data.n_features * problem.structure.n_columns
         parts.append(f"{len(form.pairs):,} of {n_all:,} pairs of feature and label")

@@ -407,6 +407,7 @@ MODELS = {
     "tuples": row("chains", ARRAYS, order=2),
     # "O" before "I-X" has no weight, and is allowed.
     "observed label pairs": row("chains", STRINGS, label_pairs="observed"),
+    "observed label tuples": row("chains", ARRAYS, order=2, label_pairs="observed"),
     "label features": row("chains", STRINGS, label_features=PARTS_OF.get),
     "edge features": row("chains", DICTS, edge_features="all"),
     "tuples, edge features": row("chains", ARRAYS, order=2, edge_features="all"),

@@ -141,7 +141,7 @@ SAME_DATA = {
         {"sdca", "oeg", "sag", "crf"},
         "mathematics: the state has dual variables, or gradients, of each of them",
     ),
-    ("observed label pairs",): (
+    ("observed label pairs", "observed label tuples"): (
         {"lbfgs", "sgd", "passive aggressive", "asgd"},
         "mathematics: the weights are those of the pairs of labels in y",
     ),

@@ -121,12 +121,14 @@ NO_DISTRIBUTION = Hole(
     "mathematics: marginals that agree need not be those of a distribution",
     "has probabilities of nodes and edges",
 )
+NO_STREAM_OF_PAIRS = Hole(
+    "mathematics: the pairs of labels of all data are not known before its end",
+    f"{NO_ATTRIBUTE}|which needs all of the data at once",
+)
 # (family or model, method) -> why it is not there.
 HOLES = {
-    ("observed label pairs", "partial_fit"): Hole(
-        "mathematics: the pairs of labels of all data are not known before its end",
-        f"{NO_ATTRIBUTE}|which needs all of the data at once",
-    ),
+    ("observed label pairs", "partial_fit"): NO_STREAM_OF_PAIRS,
+    ("observed label tuples", "partial_fit"): NO_STREAM_OF_PAIRS,
     ("label features", "partial_fit"): Hole(
         "mathematics: the parts of labels that come later are not known", NO_ATTRIBUTE
     ),

@@ -92,6 +92,18 @@ def test_places_and_free_pairs(drawn):
         assert_array_equal(np.broadcast_to(same.is_free, pairs.shape), allowed)
 
 
+@given(problems())
+def test_the_best_free_pairs_are_those_of_a_matrix(drawn):
+    """Of labels that few lead to, that many lead to, and that no score leads to."""
+    pairs, allowed, rng = drawn
+    pairs[:, ::2] = False
+    n_labels = len(pairs)
+    node, scores = rng.normal(size=(6, n_labels)), -rng.random(pairs.shape)
+    own, twin = of_both(pairs, allowed, node, scores, np.array([0, 6]))
+    assert_allclose(own.viterbi()[1], twin.viterbi()[1], rtol=1e-13)
+    assert_array_equal(own.viterbi()[0], twin.viterbi()[0])
+
+
 def test_which_layout_suits_fitted_scores(monkeypatch):
     """Lists of pairs where there are many labels, and few weights are not 0."""
     scores = np.zeros((80, 80))
@@ -435,13 +447,6 @@ def test_a_warm_start_goes_on(estimator):
         crf.set_params(label_pairs="all").fit(signals, y)
 
 
-def test_what_is_refused():
-    for parameters in ({"order": 2}, {"edge_features": "all"}):
-        crf = CRF(label_pairs="observed", **parameters)
-        with pytest.raises(ValueError, match="label_pairs='observed' is for chains of"):
-            crf.fit(X, Y)
-
-
 def test_the_choice_by_the_data_needs_no_marginals_of_pairs():
     assert CRF(label_pairs="observed").fit(X, Y).solver_ == "sdca"
     assert CRF(label_pairs="all").fit(X, Y).solver_ == "sdca"
@@ -487,9 +492,12 @@ def test_the_default_of_crf_depends_on_the_numbers(monkeypatch, capsys):
     assert np.all(CRF(random_state=0).fit(rows, y).transition_ != 0.0)
     monkeypatch.setattr(weight_choice, "MANY_PRODUCTS", n_positions * 12**2 - 1)
     assert_array_equal(CRF().fit(rows, y).transition_ != 0.0, pairs)
-    # Where they cannot be chosen, all pairs have weights.
-    crf = CRF(order=2, max_iter=2, tol=1.0, random_state=0).fit(rows, y)
-    assert np.all(crf.transition_ != 0.0)
+    # Weights of three labels are more.
+    options = {"max_iter": 2, "tol": 1.0, "random_state": 0}
+    monkeypatch.setattr(weight_choice, "MANY_PRODUCTS", n_positions * 12**3)
+    assert np.all(CRF(order=2, **options).fit(rows, y).transition_ != 0.0)
+    monkeypatch.setattr(weight_choice, "MANY_PRODUCTS", n_positions * 12**3 - 1)
+    assert_array_equal(CRF(order=2, **options).fit(rows, y).transition_ != 0.0, pairs)
 
 
 def test_a_message_about_memory_names_the_pairs_that_fit(monkeypatch):

@@ -13,7 +13,7 @@ no sum is kept that is less than LEAST_SHARE of the sum from which it was taken.
 from functools import lru_cache
 
 from libc.math cimport INFINITY, exp, log
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from ._math cimport forbid, maximum
 from ._transitions cimport (
@@ -21,9 +21,10 @@ from ._transitions cimport (
     FREE,
     TransitionLayout,
     share_backward,
+    share_best,
     share_forward,
 )
-from ._vecmath cimport SKCRF_ROWS, ops
+from ._vecmath cimport SKCRF_ROWS, ops, skcrf_blocks
 
 import numpy as np
 
@@ -40,12 +41,93 @@ LEAST_LABELS = 64
 FEW = 0.1
 
 
+# Where fewer than this part of the labels lead to a label, they are tried one by one.
+cdef double NARROW = 0.25
+
+
 cdef struct Lists:
     Py_ssize_t count
     const int* label                    # (count,) of each list
     const int* start                    # (count + 1,) where it begins
     const int* pair                     # of each entry, its number
     const int* other                    # of each entry, the other label of the pair
+
+
+cdef class FreeSums:
+    """Sums and maxima over all allowed pairs, as if each had the score 0.
+
+    Labels before which lead to the same labels are a class: they are summed once. The
+    labels after, which the same classes lead to, share a sum.
+
+    Parameters
+    ----------
+    allowed : ndarray of shape (n_labels, n_labels), bool
+        Which label may follow which, [from, to].
+    """
+
+    cdef Py_ssize_t n_labels, n_classes
+    cdef const int[::1] class_of        # (K,)
+    cdef skcrf_blocks blocks            # of classes before, and labels reached
+    cdef object arrays                  # owners of what blocks points to
+
+    def __init__(self, allowed):
+        classes, class_of = np.unique(allowed, axis=0, return_inverse=True)
+        columns, column_of = np.unique(classes, axis=1, return_inverse=True)
+        before = [np.flatnonzero(column) for column in columns.T]
+        reached = np.argsort(column_of.reshape(-1), kind="stable")
+        self.n_labels, self.n_classes = len(allowed), len(classes)
+        self.class_of = class_of.reshape(-1).astype(np.int32)
+        cdef const int[::1] labels_before = addressable(
+            np.concatenate(before).astype(np.int32)
+        )
+        cdef const int[::1] labels_reached = reached.astype(np.int32)
+        cdef const long long[::1] n_before = np.array([len(own) for own in before])
+        cdef const long long[::1] n_reached = np.bincount(column_of.reshape(-1))
+        self.blocks.count, self.blocks.n_labels = len(before), self.n_classes
+        self.blocks.before, self.blocks.reached = &labels_before[0], &labels_reached[0]
+        self.blocks.n_before, self.blocks.n_reached = &n_before[0], &n_reached[0]
+        self.arrays = labels_before, labels_reached, n_before, n_reached
+
+    cdef void forward(
+        self,
+        const double* row,              # in, (K,)
+        double* buffer,                 # (K,)
+        double* out,                    # out, (K,)
+    ) noexcept nogil:
+        """Write out[k], the sum of row[j] over the labels j before k."""
+        cdef Py_ssize_t j
+        memset(buffer, 0, self.n_classes * sizeof(double))
+        for j in range(self.n_labels):
+            buffer[self.class_of[j]] += row[j]
+        share_forward(&self.blocks, buffer, out)
+
+    cdef void backward(
+        self,
+        const double* column,           # in, (K,)
+        double* buffer,                 # (K,)
+        double* out,                    # out, (K,)
+    ) noexcept nogil:
+        """Write out[j], the sum of column[k] over the labels k after j."""
+        cdef Py_ssize_t j
+        share_backward(&self.blocks, column, buffer)
+        for j in range(self.n_labels):
+            out[j] = buffer[self.class_of[j]]
+
+    cdef void best(
+        self,
+        const double* row,              # in, (K,)
+        double* buffer,                 # (K,)
+        double* out,                    # out, (K,)
+    ) noexcept nogil:
+        """Write out[k], the largest row[j] of the labels j before k."""
+        cdef Py_ssize_t j
+        cdef int own
+        for j in range(self.n_classes):
+            buffer[j] = -INFINITY
+        for j in range(self.n_labels):
+            own = self.class_of[j]
+            buffer[own] = max(buffer[own], row[j])
+        share_best(&self.blocks, buffer, out)
 
 
 cdef class SparseTransitions(TransitionLayout):
@@ -65,6 +147,7 @@ cdef class SparseTransitions(TransitionLayout):
     """
 
     cdef readonly TransitionLayout free
+    cdef FreeSums sums                          # None if all pairs are allowed
     cdef Lists to_target, from_source
     cdef bint is_large                          # at least LEAST_LABELS labels
 
@@ -77,6 +160,7 @@ cdef class SparseTransitions(TransitionLayout):
             self.free = all_transitions(n_labels)
         else:
             self.free = TransitionLayout(n_labels, allowed, without_scores=True)
+            self.sums = FreeSums(allowed)
         targets, sources = np.asarray(self.to_labels), np.asarray(self.from_labels)
         self.to_target = self.lists_by(targets, sources)
         self.from_source = self.lists_by(sources, targets)
@@ -148,7 +232,7 @@ cdef class SparseTransitions(TransitionLayout):
     ) noexcept nogil:
         sum_lists(&self.to_target, row, excess, out)
         if not self.free.is_dense:
-            share_forward(&self.free.blocks, row, buffer)
+            self.sum_allowed(True, row, buffer + self.n_labels, buffer)
         self.add_shared(True, row, matrix, buffer, out)
 
     cdef void backward(
@@ -157,7 +241,7 @@ cdef class SparseTransitions(TransitionLayout):
     ) noexcept nogil:
         sum_lists(&self.from_source, column, excess + self.size, out)
         if not self.free.is_dense:
-            share_backward(&self.free.blocks, column, buffer)
+            self.sum_allowed(False, column, buffer + self.n_labels, buffer)
         self.add_shared(False, column, matrix, buffer, out)
 
     cdef void add_outer(
@@ -220,7 +304,7 @@ cdef class SparseTransitions(TransitionLayout):
         const double* added,            # in, (K,)
         const double* matrix,           # in, (size,)
         bint to,
-        double* buffer,                 # (4 K,)
+        double* buffer,                 # (5 K,)
         double* out,                    # out, (K,) -inf for a sum of nothing
     ) noexcept nogil:
         cdef Py_ssize_t k, p, label, other, n = self.n_labels
@@ -231,13 +315,13 @@ cdef class SparseTransitions(TransitionLayout):
         cdef double* exponential = shift + n
         cdef double* base = exponential + n
         cdef double* factor = base + n
-        if largest == -INFINITY:
-            for k in range(n):
-                out[k] = -INFINITY
-            return
-        self.set_base(added, largest, to, exponential, base)
         for k in range(n):
-            shift[k] = largest
+            shift[k], out[k] = largest, -INFINITY
+        if largest == -INFINITY:
+            return
+        ops.exp(added, largest, exponential, n)
+        forbid(added, exponential, n)
+        self.sum_allowed(to, exponential, factor + n, base)
         for p in range(self.size):
             shift[ends[p]] = max(shift[ends[p]], added[others[p]] + matrix[p])
         for k in range(n):
@@ -256,21 +340,20 @@ cdef class SparseTransitions(TransitionLayout):
             else:
                 out[k] = shift[k] + log(out[k])
 
-    cdef void set_base(
+    cdef void sum_allowed(
         self,
-        const double* added,            # in, (K,)
-        double largest,
-        bint to,
-        double* exponential,            # out, (K,)
-        double* base,                   # out, (K,)
+        bint to,                        # the sums over what leads to k, or else from k
+        const double* row,              # in, (K,)
+        double* buffer,                 # (K,)
+        double* out,                    # out, (K,)
     ) noexcept nogil:
-        """Write exp(added - largest), and its sums over all allowed pairs."""
-        ops.exp(added, largest, exponential, self.n_labels)
-        forbid(added, exponential, self.n_labels)
-        if to:
-            share_forward(&self.free.blocks, exponential, base)
+        """Write the sums of a row over all allowed pairs."""
+        if self.free.is_dense:
+            share_forward(&self.free.blocks, row, out)
+        elif to:
+            self.sums.forward(row, buffer, out)
         else:
-            share_backward(&self.free.blocks, exponential, base)
+            self.sums.backward(row, buffer, out)
 
     cdef double log_sum_of(
         self,
@@ -296,35 +379,71 @@ cdef class SparseTransitions(TransitionLayout):
         return shift + log(value) if shift > -INFINITY else -INFINITY
 
     # Of the free pairs the labels are tried in falling order of the row, until one is
-    # no better than the best pair with a score. There are few to try: next to all pairs
-    # are free.
+    # no better than the best pair with a score: next to all pairs are free, so that
+    # there are few to try. Where few labels lead to a label, all of these are tried.
     cdef void best(
         self,
         const double* row,              # in, (K,)
         const double* matrix,           # in, (size,)
-        double* buffer,                 # (2 K,)
+        double* buffer,                 # (4 K,)
         double* out,                    # out, (K,) -inf for a maximum of nothing
     ) noexcept nogil:
-        cdef Py_ssize_t k, p, r, n_sorted = 0, n = self.n_labels
+        cdef Py_ssize_t k, p, n_sorted = 0, n = self.n_labels
         cdef double* left = buffer
         cdef int* falling = <int*> (buffer + n)
+        cdef double* shared = buffer + 2 * n
         memcpy(left, row, n * sizeof(double))
         for k in range(n):
             out[k] = -INFINITY
         for p in range(self.size):
             k = self.to_labels[p]
             out[k] = max(out[k], row[self.from_labels[p]] + matrix[p])
+        if not self.free.is_dense:
+            self.sums.best(row, shared + n, shared)
         for k in range(n):
-            for r in range(n):
-                if r == n_sorted:
-                    falling[r] = largest_of(left, n)
-                    left[falling[r]] = -INFINITY
-                    n_sorted += 1
-                if not row[falling[r]] > out[k]:
-                    break
-                if self.place(falling[r], k) == FREE:
-                    out[k] = row[falling[r]]
-                    break
+            if not self.free.is_dense:
+                if not shared[k] > out[k]:
+                    continue
+                if self.origins[k, 1] == 0:
+                    out[k] = shared[k]
+                    continue
+                if self.free.origins[k, 1] < NARROW * n:
+                    self.try_all(row, k, out)
+                    continue
+            self.try_in_order(row, k, left, falling, &n_sorted, out)
+
+    cdef void try_all(
+        self, const double* row, Py_ssize_t k, double* out
+    ) noexcept nogil:
+        """Raise out[k] to the largest of the row whose label is free before label k."""
+        cdef Py_ssize_t i
+        cdef const long long* place = &self.free.origins[k, 0]
+        cdef const int* before = self.free.blocks.before + place[0]
+        for i in range(place[1]):
+            if row[before[i]] > out[k] and self.places[before[i], k] < 0:
+                out[k] = row[before[i]]
+
+    cdef void try_in_order(
+        self,
+        const double* row,              # in, (K,)
+        Py_ssize_t k,
+        double* left,                   # in, out, (K,) what is not sorted yet
+        int* falling,                   # in, out, (K,) labels in falling order
+        Py_ssize_t* n_sorted,           # in, out
+        double* out,                    # in, out, (K,)
+    ) noexcept nogil:
+        """Do the same, by the labels in falling order of the row."""
+        cdef Py_ssize_t r
+        for r in range(self.n_labels):
+            if r == n_sorted[0]:
+                falling[r] = largest_of(left, self.n_labels)
+                left[falling[r]] = -INFINITY
+                n_sorted[0] += 1
+            if not row[falling[r]] > out[k]:
+                break
+            if self.place(falling[r], k) == FREE:
+                out[k] = row[falling[r]]
+                break
 
     cdef int origin(
         self,

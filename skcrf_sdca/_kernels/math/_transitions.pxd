@@ -58,3 +58,5 @@ cdef void share_forward(
     const skcrf_blocks* blocks, const double* row, double* out) noexcept nogil
 cdef void share_backward(
     const skcrf_blocks* blocks, const double* column, double* out) noexcept nogil
+cdef void share_best(
+    const skcrf_blocks* blocks, const double* row, double* out) noexcept nogil

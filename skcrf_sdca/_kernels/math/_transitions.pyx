@@ -288,7 +288,7 @@ cdef class TransitionLayout:
         const double* added,            # in, (K,)
         const double* matrix,           # in, (size,)
         bint to,
-        double* buffer,                 # (4 K,)
+        double* buffer,                 # (4 K,), beside free pairs (5 K,)
         double* out,                    # out, (K,) -inf for a sum of nothing
     ) noexcept nogil:
         """Write the log-sums over what leads to each label, or else from each label."""
@@ -324,7 +324,7 @@ cdef class TransitionLayout:
         self,
         const double* row,              # in, (K,)
         const double* matrix,           # in, (size,)
-        double* buffer,                 # (2 K,)
+        double* buffer,                 # (2 K,), beside free pairs (4 K,)
         double* out,                    # out, (K,) -inf for a maximum of nothing
     ) noexcept nogil:
         """Write out[k] = max_j(row[j] + matrix[j, k])."""

@@ -123,12 +123,12 @@ def pair_counts(X, labels, n_labels, *, with_values):
     return sp.csr_array(features.T @ possible_labels(labels, n_labels))
 
 
-def neighbours(labels, offsets, n_labels):
-    """Return which pairs of labels each position and the one before it may have.
+def neighbours(labels, offsets, n_labels, length=2):
+    """Return which labels in a row each position and the ones before it may have.
 
-    The csr_array has a column for each label before and label, in this order. A first
-    position has no pair, and nothing counts where one of both may have every label.
-    ``labels`` are as for `pair_counts`.
+    The csr_array has a column for each tuple of ``length`` labels, in the order of the
+    first labels. The first positions of a sequence have none, and nothing counts where
+    one of the positions may have every label. ``labels`` are as for `pair_counts`.
 
     >>> import numpy as np
     >>> from skcrf_sdca.structures.chain.observed import neighbours
@@ -137,17 +137,21 @@ def neighbours(labels, offsets, n_labels):
            [0, 1, 0, 0],
            [0, 0, 0, 1]])
     """
-    seen = possible_labels(labels, n_labels)
-    is_first = np.zeros(seen.shape[0], dtype=bool)
+    last = possible_labels(labels, n_labels)
+    is_first = np.zeros(last.shape[0], dtype=bool)
     is_first[offsets[:-1][np.diff(offsets) > 0]] = True
-    position = np.repeat(np.arange(seen.shape[0]), np.diff(seen.indptr))
+    position = np.repeat(np.arange(last.shape[0]), np.diff(last.indptr))
     (to,) = np.nonzero(~is_first[position])
-    # Every label at `to` beside every label of the position before.
-    before = _ranges(seen.indptr, position[to] - 1)
-    to = np.repeat(to, np.diff(seen.indptr)[position[to] - 1])
-    column = seen.indices[before].astype(np.int64) * n_labels + seen.indices[to]
-    values, shape = seen.data[before] * seen.data[to], (seen.shape[0], n_labels**2)
-    return sp.csr_array((values, (position[to], column)), shape=shape)
+    found = last
+    for longer in range(2, length + 1):
+        # Every label at `to` after every tuple of the position before.
+        n_before = np.diff(found.indptr)[position[to] - 1]
+        before, own = _ranges(found.indptr, position[to] - 1), np.repeat(to, n_before)
+        column = found.indices[before].astype(np.int64) * n_labels + last.indices[own]
+        values = found.data[before] * last.data[own]
+        shape = last.shape[0], n_labels**longer
+        found = sp.csr_array((values, (position[own], column)), shape=shape)
+    return found
 
 
 def _ranges(bounds, rows):
@@ -158,13 +162,14 @@ def _ranges(bounds, rows):
 
 
 def possible_labels(labels, n_labels):
-    """Return the possible labels of each position, a csr_array."""
+    """Return the possible labels of each position, a csr_array; none for a label -1."""
     if sp.issparse(labels):
         return labels
     if labels.ndim == 1:
-        bounds = np.arange(len(labels) + 1)
-        shape = len(labels), n_labels
-        return sp.csr_array((np.ones(len(labels), dtype=bool), labels, bounds), shape)
+        is_known = labels >= 0
+        bounds = np.concatenate([[0], np.cumsum(is_known)])
+        ones, shape = np.ones(bounds[-1], dtype=bool), (len(labels), n_labels)
+        return sp.csr_array((ones, labels[is_known], bounds), shape)
     if n_labels > 1:
         labels = labels * ~labels.all(axis=1, keepdims=True)
     return sp.csr_array(labels)

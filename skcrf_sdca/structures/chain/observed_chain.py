@@ -64,3 +64,27 @@ def observed_label_pairs(labels, offsets, n_labels):
     else:
         seen.flat[neighbours(labels, offsets, n_labels).indices] = True
     return seen
+
+
+def observed_label_tuples(labels, offsets, n_labels, longest):
+    """Return the tuples of up to ``longest`` labels in data, rows as of `LabelTuples`.
+
+    The arguments are as of `observed_label_pairs`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.structures.chain.observed_chain import observed_label_tuples
+    >>> observed_label_tuples(np.array([0, 1, 1]), np.array([0, 3]), 2, 3)
+    array([[-1,  0,  1],
+           [-1,  1,  1],
+           [ 0,  1,  1]])
+    """
+    found = []
+    for length in range(2, longest + 1):
+        codes = np.unique(neighbours(labels, offsets, n_labels, length).indices)
+        rows = np.full((len(codes), longest), -1)
+        for column in range(longest - 1, longest - 1 - length, -1):
+            codes, rows[:, column] = np.divmod(codes, n_labels)
+        found.append(rows)
+    return np.concatenate(found)

@@ -5,8 +5,11 @@ intercepts; transitions between states have the weights of order + 1 labels. Edg
 features are features of the states of two labels, after the others.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.observed import ObservedPairs
@@ -21,12 +24,28 @@ from skcrf_sdca.structures.form import VectorForm, dense_coef
 from skcrf_sdca.structures.parameters import values_at
 
 
+class PairFeatures(NamedTuple):
+    """The features that have weights of pairs of labels.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        The features of positions.
+    pairs : ObservedPairs, default=None
+        The pairs of labels of each, numbered as the columns of `observed.neighbours`;
+        None if all.
+    """
+
+    columns: NDArray[np.intp]
+    pairs: ObservedPairs | None = None
+
+
 class TupleForm:
     """The weights that a chain of higher order has.
 
-    ``constraints`` and ``pairs`` are about labels. The features ``edge_columns`` have a
-    weight for every transition, or for the pairs of labels in ``edge_pairs``, numbered
-    as the columns of `observed.neighbours`.
+    ``constraints`` and ``pairs`` are about labels, ``pair_features`` is a PairFeatures,
+    and ``label_tuples`` are the tuples of labels with a weight, as the observed ones of
+    `LabelTuples`; by default all.
 
     Attributes
     ----------
@@ -45,20 +64,26 @@ class TupleForm:
         order,
         constraints=None,
         pairs=None,
-        edge_columns=None,
-        edge_pairs=None,
+        pair_features=None,
+        label_tuples=None,
     ):
         self.n_features, self.order = n_features, order
-        self.constraints, self.edge_columns = constraints, edge_columns
-        longest = order if edge_columns is None else max(order, 2)
+        self.constraints = constraints
+        self.edge_columns = None if pair_features is None else pair_features.columns
+        longest = order if pair_features is None else max(order, 2)
         self.tuples = LabelTuples(
-            n_labels, longest, constraints, longest_have_weights=order == longest
+            n_labels,
+            longest,
+            constraints,
+            longest_have_weights=order == longest,
+            observed=label_tuples,
         )
         check_weights_fit(n_labels, order + 1)
         self.all_features = pairs is None
         self.pairs = _of_states(pairs, n_features, n_labels, len(self.tuples))
-        if edge_columns is not None:
-            self.pairs = self.pairs.followed_by(self._edge_pairs(edge_pairs))
+        if pair_features is not None:
+            pairs = self._edge_pairs(pair_features.pairs)
+            self.pairs = self.pairs.followed_by(pairs)
 
     def _edge_pairs(self, pairs):
         """Return the pairs of edge features and states of two labels."""
@@ -98,6 +123,7 @@ class TupleForm:
             pair_columns=self.edge_columns,
             constraints=self.constraints,
             pairs=pairs,
+            label_tuples=self.tuples.observed,
         )
 
 
@@ -195,6 +221,31 @@ class TupleParameters(ChainParameters):
         yield weights
 
 
+def tuples_with_weights(weights, longest):
+    """Return the tuples whose weight is not 0, and all tuples of neighbours in them.
+
+    The rows have up to ``longest`` labels, as the observed tuples of `LabelTuples`. A
+    pair of labels with edge weights is one of them.
+    """
+    by_length, edge_coef = transitions_of(weights), weights.get("edge_coef")
+    pairs = by_length[0]
+    if edge_coef is not None:
+        has_edge = np.diff(edge_coef.indptr).reshape(pairs.shape) > 0
+        pairs = np.where(has_edge & (pairs == 0.0), 1.0, pairs)
+    found = np.empty((0, longest), dtype=int)
+    for values in reversed((pairs, *by_length[1:])):
+        places, length = np.nonzero(values), values.ndim
+        own = np.column_stack(places)[values[places] != -np.inf]
+        rows = np.full((len(own), longest), -1)
+        rows[:, longest - length :] = own
+        longer = found[np.count_nonzero(found >= 0, axis=1) == length + 1]
+        without_first, without_last = longer.copy(), np.roll(longer, 1, axis=1)
+        without_first[:, longest - length - 1 : longest - length] = -1
+        without_last[:, : longest - length] = -1
+        found = np.vstack([found, rows, without_first, without_last])
+    return np.unique(found, axis=0)
+
+
 def _of_states(pairs, n_features, n_labels, n_states):
     """Return pairs of features and labels, by default all, as pairs with states."""
     if pairs is not None:
@@ -221,11 +272,12 @@ def parameters_of(form, n_features, n_labels, *, boundaries=True, w=None):
         return ChainParameters(
             n_features, n_labels, boundaries=boundaries, w=w, parts=form.parts
         )
+    columns = form.pair_columns
     tuples = TupleForm(
         n_features,
         n_labels,
         order=form.order,
         constraints=form.constraints,
-        edge_columns=form.pair_columns,
+        pair_features=None if columns is None else PairFeatures(columns),
     )
     return TupleParameters(tuples, w)

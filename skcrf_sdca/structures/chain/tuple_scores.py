@@ -6,11 +6,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import logsumexp
 
+from skcrf_sdca._kernels.math._sparse_transitions import FEW, LEAST_LABELS
+from skcrf_sdca._kernels.math._transitions import TransitionLayout
 from skcrf_sdca._kernels.visits._tying import complete_rows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.parameters import ChainParameters, transitions_of
+from skcrf_sdca.structures.chain.tuple_parameters import tuples_with_weights
 from skcrf_sdca.structures.chain.tuples import LabelTuples
 from skcrf_sdca.structures.scores import Scores
 
@@ -29,11 +32,11 @@ class FittedTuples:
         n_labels, order = len(weights["intercept"]), len(by_length)
         if tuples is None:
             longest = order if self.edge_coef is None else max(order, 2)
-            allowed = by_length[0] != -np.inf
             tuples = _tuples_of(
                 n_labels,
                 longest,
-                allowed.tobytes(),
+                (by_length[0] != -np.inf).tobytes(),
+                _bytes_of_few(weights, longest + 1),
                 longest_have_weights=order == longest,
                 by_last_label=True,
             )
@@ -92,13 +95,33 @@ class FittedTuples:
         return scores.toarray() if sp.issparse(scores) else scores
 
 
+def _bytes_of_few(weights, longest):
+    """Return the bytes of the tuples with a weight, or None if many of all have one.
+
+    The arguments are as of `tuples_with_weights`.
+    """
+    by_length = transitions_of(weights)
+    n_labels = len(by_length[0])
+    if n_labels < LEAST_LABELS:
+        return None
+    n_weights = sum(np.count_nonzero(own) for own in by_length)
+    if n_weights > FEW * n_labels ** (len(by_length) + 1):
+        return None
+    return tuples_with_weights(weights, longest).tobytes()
+
+
 @lru_cache(maxsize=8)
-def _tuples_of(n_labels, order, allowed, **options):
-    """Return the tuples that the bytes of a matrix of bool allow."""
+def _tuples_of(n_labels, order, allowed, observed, **options):
+    """Return the tuples that the bytes of a matrix of bool allow.
+
+    ``observed`` are the bytes of `_bytes_of_few`.
+    """
+    if observed is not None:
+        observed = np.frombuffer(observed, dtype=int).reshape(-1, order + 1)
     transition = np.frombuffer(allowed, dtype=bool).reshape(n_labels, n_labels)
     anywhere = np.ones(n_labels, dtype=bool)
     constraints = Constraints(anywhere, anywhere, transition)
-    return LabelTuples(n_labels, order, constraints, **options)
+    return LabelTuples(n_labels, order, constraints, observed=observed, **options)
 
 
 class TupleScores(Chains):
@@ -142,15 +165,23 @@ class TupleScores(Chains):
 
     def pair_marginals(self):
         """Return the edge marginals of all chains, and their bounds for each chain."""
-        marginals, _ = self.marginals()
-        label, layout, n = self.label_of, self.layout, self.tuples.n_labels
+        marginals, _ = self._with_every_pair().marginals()
+        label, layout, n = self.label_of, marginals.layout, self.tuples.n_labels
         edge = marginals.edge.reshape(len(marginals.edge), layout.size)
-        out = np.zeros((len(edge), n * n))
-        pair = label[layout.sources] * n + label[layout.targets]
-        for j in np.unique(pair):
-            edge[:, pair == j].sum(axis=1, out=out[:, j])
+        pair = label[layout.sources].astype(np.int64) * n + label[layout.targets]
+        ones, bounds = np.ones(layout.size), np.arange(layout.size + 1)
+        out = edge @ sp.csr_array((ones, pair, bounds), shape=(layout.size, n * n))
         np.minimum(out, 1.0, out=out)
         return out.reshape(-1, n, n), marginals.edge_offsets
+
+    def _with_every_pair(self):
+        """Return the same with a score of every allowed pair, also of free ones."""
+        if not self.layout.has_free:
+            return self
+        layout = TransitionLayout(len(self.tuples), self.layout.is_free)
+        tied = layout.compact(self.layout.expand(self.tied, 0.0))
+        chains = Chains(self.local, tied, self.offsets, self.constraints, layout)
+        return chains.with_threads(self.n_jobs)
 
     def _allows_every_labelling(self):
         return self.tuples.allow_every_path()

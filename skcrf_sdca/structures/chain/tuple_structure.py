@@ -29,9 +29,10 @@ class TupleChain(Chain):
 
     A label depends on the ``order`` labels before it, and its transition on features.
     Objective and solvers see the states as labels; the parameters are about labels.
-    ``edge_columns`` and ``edge_pairs`` are as for `TupleForm`. ValueError if the
-    sequences are rows of a table, which have one position each; MemoryError if the
-    tuples, or the weights, clearly do not fit.
+    ``pair_features`` and ``label_tuples`` are as for `TupleForm`. With the latter there
+    are no edge marginals of all pairs of states, which the exact line search of SDCA
+    needs. ValueError if the sequences are rows of a table, which have one position
+    each; MemoryError if the tuples, or the weights, clearly do not fit.
     """
 
     name = "chain of higher order"
@@ -44,8 +45,8 @@ class TupleChain(Chain):
         order,
         constraints=None,
         pairs=None,
-        edge_columns=None,
-        edge_pairs=None,
+        pair_features=None,
+        label_tuples=None,
         **options,
     ):
         if not options.get("boundaries", True):
@@ -60,10 +61,12 @@ class TupleChain(Chain):
             order=order,
             constraints=constraints,
             pairs=pairs,
-            edge_columns=edge_columns,
-            edge_pairs=edge_pairs,
+            pair_features=pair_features,
+            label_tuples=label_tuples,
         )
         self.tuples = self.form.tuples
+        if label_tuples is not None:
+            self.levels = Chain.levels - {"direct"}
         super().__init__(
             data,
             len(self.tuples),

@@ -5,6 +5,12 @@ states are tuples of labels that end with the label of the position: all tuples 
 labels, and shorter ones, which a sequence begins with. A label path is one path of
 states, so that the recursions of the chain run on states as they are.
 
+Of all tuples some may be ``observed`` alone. A state is then the longest of these that
+the labels up to a position end with, at least the label itself: a chain of variable
+order, as models of language with a lower order to fall back on [Cuong, Ye, Lee and
+Chieu, "Conditional random field with high-order dependencies for sequence labeling and
+segmentation", JMLR 2014]. Every label may still follow every label.
+
 Owns the numbering of the tuples, by length and then in the order of their labels, and
 the translation of labels, constraints, soft labels and costs to states. Tuples with a
 forbidden transition in them do not exist. The weights of a fit are stored in the order
@@ -14,6 +20,7 @@ good states has the lowest label, and Viterbi decides ties as in a chain of labe
 
 import numpy as np
 
+from skcrf_sdca._kernels.math._sparse_transitions import SparseTransitions
 from skcrf_sdca._kernels.math._transitions import TransitionLayout
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.constraints import Constraints
@@ -28,7 +35,10 @@ class LabelTuples:
     ``constraints`` are constraints of labels, or None. Without ``longest_have_weights``
     there are no weights of order + 1 labels. ``by_last_label`` orders tuples of one
     length by their last labels, then by the labels before them, and so on; by default
-    their first labels come first.
+    their first labels come first. ``observed`` (n, longest), int, has the tuples of two
+    labels and more that exist, filled up with -1 on the left, and of ``order`` + 1
+    labels the ones with a weight; by default all. With a tuple it has all tuples of
+    neighbours in it.
 
     Attributes
     ----------
@@ -57,6 +67,8 @@ class LabelTuples:
     [[-1, 0], [-1, 1], [0, 0], [0, 1], [1, 0], [1, 1]]
     >>> LabelTuples(n_labels=2, order=2, by_last_label=True).tuples.tolist()
     [[-1, 0], [-1, 1], [0, 0], [1, 0], [0, 1], [1, 1]]
+    >>> LabelTuples(n_labels=2, order=2, observed=[[-1, 0, 1]]).tuples.tolist()
+    [[-1, 0], [-1, 1], [0, 1]]
     """
 
     def __init__(
@@ -67,22 +79,25 @@ class LabelTuples:
         *,
         longest_have_weights=True,
         by_last_label=False,
+        observed=None,
     ):
         self.n_labels, self.order = n_labels, order
         self.by_last_label = by_last_label
+        self.observed = None if observed is None else np.asarray(observed)
         self.labels_allowed = constraints
         if constraints is None:
             anywhere = np.ones(n_labels, dtype=bool)
             every = np.ones((n_labels, n_labels), dtype=bool)
             constraints = Constraints(anywhere, anywhere, every)
-        _check_states_fit(constraints.transition, order)
+        self._check_states_fit(constraints.transition)
         check_weights_fit(n_labels, order)
         self._number(constraints.transition)
         self.constraints = self._constraints_of_states(constraints)
-        self.layout = self.constraints.layout()
-        if not longest_have_weights and not self.layout.is_dense:
-            allowed = self.constraints.transition
-            self.layout = TransitionLayout(len(self), allowed, without_scores=True)
+        self._set_layout(constraints.transition, longest_have_weights)
+
+    def _set_layout(self, allowed, longest_have_weights):
+        """Set which states follow each other, and which transitions have a weight."""
+        self.layout = self._layout(allowed, longest_have_weights)
         sources, targets = self.layout.sources, self.layout.targets
         is_full = self.tuples[sources, 0] >= 0
         # A dense layout has pairs that are forbidden.
@@ -96,7 +111,10 @@ class LabelTuples:
         """Set the tuples and their suffixes, given which labels follow each other."""
         levels = [np.arange(self.n_labels)[:, np.newaxis]]
         while len(levels) < self.order:
-            level = _extended(levels[-1], allowed)
+            if self.observed is None:
+                level = _extended(levels[-1], allowed)
+            else:
+                level = self._observed_of(len(levels) + 1, allowed)
             levels.append(level[self._codes(level).argsort()])
         self.n_of_length = [len(level) for level in levels]
         self.tuples = np.full((sum(self.n_of_length), self.order), -1, dtype=np.int32)
@@ -107,6 +125,47 @@ class LabelTuples:
             if length > 1:
                 self.suffix[rows] = self._numbers(level[:, 1:])
         self.label = self.tuples[:, -1].copy()
+
+    def _check_states_fit(self, allowed):
+        """Raise MemoryError if the tables of states clearly do not fit."""
+        if self.observed is None:
+            n_states, paths = 0.0, np.ones(self.n_labels)
+            for _ in range(self.order):
+                n_states += paths.sum()
+                paths = paths @ allowed
+        else:
+            is_state = (self.observed >= 0).sum(axis=1) <= self.order
+            n_states = float(self.n_labels + np.count_nonzero(is_state))
+        # A mask and a number for each pair of states.
+        check_fits(
+            9.0 * n_states**2,
+            f"the {n_states:.0f} tuples of up to {self.order} labels that "
+            f"order={self.order} needs",
+            'set label_pairs="observed", or take a lower order, or fewer transitions, '
+            'such as transitions="observed"',
+        )
+
+    def _observed_of(self, length, allowed):
+        """Return the observed tuples of a length that are allowed."""
+        begins = self.observed.shape[1] - length
+        rows = self.observed[:, begins:]
+        is_longer = self.observed[:, begins - 1] >= 0 if begins else False
+        rows = rows[(rows[:, 0] >= 0) & ~np.asarray(is_longer)]
+        return rows[allowed[rows[:, :-1], rows[:, 1:]].all(axis=1)]
+
+    def _layout(self, allowed, longest_have_weights):
+        """Return the pairs of states that follow each other, with their scores."""
+        if self.observed is not None:
+            pairs = np.zeros((len(self), len(self)), dtype=bool)
+            if longest_have_weights:
+                rows = self._observed_of(self.order + 1, allowed)
+                pairs[self._numbers(rows[:, :-1]), self._numbers(rows[:, 1:])] = True
+            return SparseTransitions(pairs, self.constraints.transition)
+        layout = self.constraints.layout()
+        if longest_have_weights or layout.is_dense:
+            return layout
+        allowed = self.constraints.transition
+        return TransitionLayout(len(self), allowed, without_scores=True)
 
     def __len__(self):
         """Return the number of states."""
@@ -147,12 +206,15 @@ class LabelTuples:
         """Return the pairs of states that follow each other: from, and to."""
         sources, labels = np.nonzero(allowed[self.label])
         longer = np.column_stack([self.tuples[sources], labels])
-        targets = np.empty(len(sources), dtype=np.int32)
-        length = np.minimum(np.count_nonzero(longer >= 0, axis=1), self.order)
-        for m in range(1, self.order + 1):
-            rows = length == m
-            targets[rows] = self._numbers(longer[rows, -m:])
-        return sources.astype(np.int32), targets
+        return sources.astype(np.int32), self._longest(longer)
+
+    def _longest(self, rows):
+        """Return the number of the longest state that each row (n, any) ends with."""
+        numbers = rows[:, -1].astype(np.int32)
+        for length in range(2, min(self.order, rows.shape[1]) + 1):
+            longer = self._numbers(rows[:, -length:])
+            numbers = np.where(longer >= 0, longer, numbers)
+        return numbers
 
     def _numbers(self, rows):
         """Return the numbers of tuples of one length (n, length), -1 if not allowed."""
@@ -160,6 +222,8 @@ class LabelTuples:
         own = self.of_length(length)
         codes = self._codes(self.tuples[own, -length:])
         asked = self._codes(rows)
+        if not len(codes):
+            return np.full(len(rows), -1)
         numbers = np.minimum(np.searchsorted(codes, asked), len(codes) - 1)
         exists = (codes[numbers] == asked) & (rows >= 0).all(axis=1)
         return np.where(exists, own.start + numbers, -1)
@@ -179,13 +243,17 @@ class LabelTuples:
 
         They are -1 where one of the labels is unknown (-1), or a transition forbidden.
         """
-        states = np.empty(len(labels), dtype=np.int32)
         position = np.arange(len(labels)) - np.repeat(offsets[:-1], np.diff(offsets))
-        length = np.minimum(position + 1, self.order)
-        for m in range(1, self.order + 1):
-            (t,) = np.nonzero(length == m)
-            states[t] = self._numbers(labels[t[:, np.newaxis] + np.arange(1 - m, 1)])
-        return states
+        rows = np.full((len(labels), self.order), -1, dtype=np.int32)
+        exists = np.ones(len(labels), dtype=bool)
+        for back in range(self.order):
+            (t,) = np.nonzero(position >= back)
+            rows[t, -1 - back] = labels[t - back]
+            exists[t] &= labels[t - back] >= 0
+            if back and self.labels_allowed is not None:
+                before, after = labels[t - back], labels[t - back + 1]
+                exists[t] &= self.labels_allowed.transition[before, after]
+        return np.where(exists, self._longest(rows), -1).astype(np.int32)
 
 
 def _extended(level, allowed):
@@ -200,19 +268,4 @@ def check_weights_fit(n_labels, length):
         8 * n_labels**length,
         f"the weights of {length} labels in a row, {n_labels}^{length},",
         "take a lower order, or join labels that are rare",
-    )
-
-
-def _check_states_fit(allowed, order):
-    """Raise MemoryError if the tables of states clearly do not fit."""
-    paths = np.ones(len(allowed))
-    n_states = 0.0
-    for _ in range(order):
-        n_states += paths.sum()
-        paths = paths @ allowed
-    # A mask and a number for each pair of states.
-    check_fits(
-        9.0 * n_states**2,
-        f"the {n_states:.0f} tuples of up to {order} labels that order={order} needs",
-        'take a lower order, or fewer transitions, such as transitions="observed"',
     )
