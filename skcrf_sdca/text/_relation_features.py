@@ -37,6 +37,8 @@ h.w s.u m.u t.u
 # A power of two; relations of English lose nothing by 2^16.
 N_FEATURES = 2**17
 PRIMES = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+# Matrices of models number their values in 32 bits.
+MOST_WORDS = np.iinfo(np.int32).max // len(TEMPLATES)
 # Codes of what is no token.
 ROOT, NONE = 1, 2
 # Arcs of up to 5 words have their length, then there are 6 to 10, and more.
@@ -59,9 +61,19 @@ def relation_rows(codes, n_words, heads):
     Returns
     -------
     rows : csr_array of shape (n_tokens, N_FEATURES)
+
+    Raises
+    ------
+    ValueError
+        If there are more words than `MOST_WORDS`.
     """
-    nodes = _nodes(n_words, heads)
     n_tokens = len(heads)
+    if n_tokens > MOST_WORDS:
+        raise ValueError(
+            f"the sentences have {n_tokens} words, but features of relations are made "
+            f"for at most {MOST_WORDS} in one call: pass fewer sentences."
+        )
+    nodes = _nodes(n_words, heads)
     others = np.array([ROOT, NONE], dtype=np.uint64)
     columns = {
         name: np.append(codes[min(k, len(codes) - 1)], others)

@@ -87,6 +87,13 @@ def test_there_may_be_no_words():
     assert rows.shape == (0, N_FEATURES)
 
 
+def test_too_many_words_for_one_call():
+    # No memory: all heads are one number.
+    heads = np.broadcast_to(0, 2**31 // len(TEMPLATES) + 1)
+    with pytest.raises(ValueError, match="119304648 words.* at most 119304647 in one"):
+        relation_rows(np.zeros((1, 0), np.uint64), np.array([len(heads)]), heads)
+
+
 def test_columns_are_in_the_order_of_templates():
     features = ArcFeatures(["h.word m.word", "h.tag m.word", "m.a"])
     X = [[{"a": "1", "tag": "N", "word": "dog"}], [{"a": "2", "tag": "N", "word": "x"}]]
