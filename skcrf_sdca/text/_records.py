@@ -6,6 +6,7 @@ which.
 """
 
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from numbers import Integral
@@ -40,22 +41,21 @@ def read_records(
 ) -> Iterator[Read]:
     """Yield the sequences of records; `read_corpus` describes the options."""
     passages, columns = Passages(tokens, scheme), [c for c in columns if c != "word"]
-    placed = _placed(source, reading.encoding)
-    if reading.labelled or not is_source(source):
-        placed = _with_tuples(list(placed))
-    # Label Studio leaves the field out where there are no spans.
-    some = reading.labelled and any(map(_has_spans, placed))
+    records = _Records(_placed(source, reading.encoding))
+    may_be_rows = reading.labelled or not is_source(source)
+    are_rows = may_be_rows and _are_rows(records)
     k = 0
-    for where, nested in placed:
+    for where, nested in records:
+        own = _with_tuples(nested) if are_rows else nested
         try:
-            for record in map(_with_words, _plain(nested)):
+            for record in map(_with_words, _plain(own)):
                 words = _words(record)
                 tags = _tags(record, words, label) if reading.labelled else None
                 if words is not None and (tags or not reading.labelled):
                     labels = tags and _named(tags[0], tags[1], source)
                     yield _of_tokens(record, words, labels, columns, k)
                 else:
-                    document = _document(record, words, reading.labelled, some, k)
+                    document = _document(record, words, reading.labelled, records, k)
                     yield from passages.of(document)
                 k += 1
         except KeyError as error:
@@ -123,19 +123,57 @@ def _rows(source):
     return [dict(zip(source, row, strict=True)) for row in rows]
 
 
-def _with_tuples(placed):
-    """Return placed records, with tuples for the tokens of lists [word, ..., label].
+class _Records:
+    """Records with their places, which may be asked about what follows.
 
-    A list of two such lists alone may also be one of words and one of labels.
+    Those up to the one that answers are kept, and not all.
     """
-    records = [record for _, record in placed]
-    are_rows = all(
-        isinstance(own, list) and len({_width(item) for item in own} | {0}) == 2
-        for own in records
-    )
-    if not are_rows or all(len(own) == 2 for own in records):
-        return placed
-    return [(where, list(map(tuple, own))) for where, own in placed]
+
+    def __init__(self, placed):
+        self._later, self._known = iter(placed), deque()
+        self._have_spans = False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        where, record = self._known.popleft() if self._known else next(self._later)
+        self._have_spans = self._have_spans or _has_spans(record)
+        return where, record
+
+    def ahead(self):
+        """Yield the records that follow, which are still to be read."""
+        yield from (record for _, record in list(self._known))
+        for placed in self._later:
+            self._known.append(placed)
+            yield placed[1]
+
+    def have_spans(self):
+        """Return whether some record has spans."""
+        self._have_spans = self._have_spans or any(map(_has_spans, self.ahead()))
+        return self._have_spans
+
+
+def _are_rows(records):
+    """Return whether records are lists of tokens [word, ..., label], by the first.
+
+    A list of two such lists may also be one of words and one of labels: then the next
+    record tells.
+    """
+    for own in records.ahead():
+        widths = set(map(_width, own)) if isinstance(own, list) else {0}
+        if len(widths | {0}) != 2:
+            return False
+        if len(own) != 2:
+            return True
+    return False
+
+
+def _with_tuples(record):
+    """Return a record, with tuples for the lists in a list."""
+    if not isinstance(record, list):
+        return record
+    return [tuple(item) if isinstance(item, list) else item for item in record]
 
 
 def _width(item):
@@ -144,9 +182,8 @@ def _width(item):
     return len(item) if is_row else 0
 
 
-def _has_spans(placed):
+def _has_spans(record):
     """Return whether a record has a field of spans."""
-    _, record = placed
     is_mapping = isinstance(record, Mapping)
     return is_mapping and _field(record, "spans", _is_list) is not None
 
@@ -336,12 +373,13 @@ def _of_tokens(record, words, labels, columns, k):
     return Read(tokens, labels, TextSource(k, text, words.offsets))
 
 
-def _document(record, words, labelled, may_lack_spans, k):
-    """Return the text of a record with its spans."""
+def _document(record, words, labelled, records, k):
+    """Return the text of a record, one of some, with its spans."""
     text, spans = _field(record, "text", is_text), None
     if labelled:
         found = _field(record, "spans", _is_list)
-        if found is None and "answer" not in record and not may_lack_spans:
+        # Label Studio leaves the field out where there are no spans.
+        if found is None and "answer" not in record and not records.have_spans():
             raise ValueError(_missing(record))
         spans = [_span(span) for span in found or ()]
         spans = by_characters(text or "", spans, list(map(_said, found or ())))

@@ -12,6 +12,8 @@ import pytest
 
 from skcrf_sdca import CRF, make_tagger
 from skcrf_sdca.text import TokenFeatures, char_spans, read_corpus
+from skcrf_sdca.text._files import Reading
+from skcrf_sdca.text._records import read_records
 
 WORDS = [["Anna", "Meier", "lives", "in", "Basel", "."], ["Yes", "!"]]
 POS = [["NNP", "NNP", "VBZ", "IN", "NNP", "."], ["UH", "."]]
@@ -979,3 +981,51 @@ def test_parts_of_a_span_with_a_line_break_between_are_one(tmp_path):
 def test_wrong_xml_is_named_with_the_line(format):
     with pytest.raises(ValueError, match="file, line 2: no XML, mismatched tag"):
         read_corpus(io.StringIO("<a>\n</b>"), format)
+
+
+def taken_for(records, n=1):
+    """Return how many records are read for the first n sequences, and those."""
+    taken = []
+    source = (taken.append(record) or record for record in records)
+    found = read_records(source, Reading())
+    return [next(found) for _ in range(n)], len(taken)
+
+
+PAIR = [["Anna", "B-PER"], ["ran", "O"]]
+ROW = [["Anna", "B-PER"], ["ran", "O"], ["!", "O"]]
+WITH_SPANS = {"text": "Anna ran", "entities": [[0, 4, "PER"]]}
+WITHOUT = {"text": "Anna ran"}
+
+
+@pytest.mark.parametrize(
+    ("records", "n_taken", "labels"),
+    [
+        ([{"tokens": ["Anna"], "tags": ["B-PER"]}] * 9, 1, ["B-PER"]),
+        ([WITH_SPANS] * 9, 1, ["B-PER", "O"]),
+        # It is asked whether there are spans at all.
+        ([WITHOUT, WITHOUT, WITH_SPANS, WITHOUT], 3, ["O", "O"]),
+        ([ROW] * 9, 1, ["B-PER", "O", "O"]),
+        # Two words with labels, or words and labels?
+        ([PAIR, PAIR, ROW, PAIR], 3, ["B-PER", "O"]),
+        ([PAIR, PAIR, WITH_SPANS, PAIR], 3, ["ran", "O"]),
+        ([PAIR, PAIR], 2, ["ran", "O"]),
+    ],
+)
+def test_no_more_records_are_kept_than_needed(records, n_taken, labels):
+    (first,), n = taken_for(records)
+    assert (first.labels, n) == (labels, n_taken)
+
+
+def test_records_that_were_looked_at_are_all_read():
+    records = [WITHOUT, WITHOUT, WITH_SPANS, WITHOUT, WITH_SPANS]
+    found, n = taken_for(records, 5)
+    assert [read.labels[0] for read in found] == ["O", "O", "B-PER", "O", "B-PER"]
+    assert n == 5
+    X, y = read_corpus([PAIR, ROW, PAIR], "json")
+    assert [len(own) for own in X] == [len(own) for own in y] == [2, 3, 2]
+
+
+def test_rows_of_other_widths_are_told():
+    bad = [["Anna", "NNP", "B-PER"], ["ran", "O"]]
+    with pytest.raises(ValueError, match="record 1: its tokens have different numbers"):
+        read_corpus([ROW, bad], "json")
