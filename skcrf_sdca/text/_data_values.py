@@ -4,7 +4,7 @@ Unlike functions they can be written to model files and to files of templates.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, TypeAlias
 
@@ -42,13 +42,16 @@ class Lookup(_Named):
     """Whether a word is in a list, or the class that a table gives to it.
 
     For lists of names (gazetteers), Brown clusters, lemmas and other tables of words.
-    An entry is compared with one token: of "New York", give the words.
+    An entry of several words, such as "New York", is found in tokens that follow each
+    other in a sentence, and each of them has the feature. Of entries that overlap the
+    one that begins first is taken, and the longest one that begins there.
 
     Parameters
     ----------
     table : dict, iterable of str, str or path-like
         ``{word: class}``, or the words of a list. A str or a path names a file in UTF-8
-        with a word on a line, or a word, a tab and its class.
+        with a word on a line, or a word, a tab and its class. Blanks divide an entry
+        into words.
     column : str, default="word"
         Name of the column whose values are looked up.
     name : str
@@ -78,6 +81,9 @@ class Lookup(_Named):
     ... ]
     >>> TokenFeatures(templates).transform([["She", "ran", "Basel"]])
     [[(), ('lemma=run',), ('city',)]]
+    >>> state = Lookup({"New York": "US", "York": "GB"}, name="in")
+    >>> TokenFeatures([state]).transform([["New", "York", "or", "York"]])
+    [[('in=US',), ('in=US',), (), ('in=GB',)]]
     """
 
     table: Any
@@ -86,6 +92,8 @@ class Lookup(_Named):
     name: str
     lower: bool = False
     _found: dict[str, str | None] = field(init=False, compare=False)
+    # The entries of several words, by their first one, the longest first.
+    _longer: dict[str, list[list[str]]] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the parameters, and read the table."""
@@ -98,9 +106,41 @@ class Lookup(_Named):
                     f"table must have words of type str, and classes of type str; it "
                     f"has {word!r:.40}: {kind!r:.40}."
                 )
-            rows[word.lower() if self.lower else word] = kind
+            words = word.split()
+            entry = " ".join(words) if len(words) > 1 else word
+            rows[entry.lower() if self.lower else entry] = kind
         object.__setattr__(self, "table", tuple(sorted(rows.items())))
         object.__setattr__(self, "_found", rows)
+        object.__setattr__(self, "_longer", _by_first_word(rows))
+
+    @property
+    def key(self) -> Hashable:
+        """What values have in common that take the same texts of a column."""
+        return self if self._longer else self.column
+
+    def seen(self, words: list[str], lengths: Iterable[int]) -> list[str]:
+        """Return the entry of several words that each token is part of, or its word."""
+        if not self._longer:
+            return words
+        own = [word.lower() for word in words] if self.lower else words
+        seen, begin = list(words), 0
+        for length in lengths:
+            t, end = begin, begin + length
+            while t < end:
+                n = self._n_matched(own, t, end)
+                if n > 1:
+                    seen[t : t + n] = n * [" ".join(own[t : t + n])]
+                t += n
+            begin = end
+        return seen
+
+    def _n_matched(self, words, begin, end):
+        """Return how many words the longest entry has that begins here, 1 if none."""
+        for entry in self._longer.get(words[begin], ()):
+            last = begin + len(entry)
+            if last <= end and words[begin:last] == entry:
+                return len(entry)
+        return 1
 
     def __call__(self, value: str) -> str | bool | None:
         """Return the class of a word, True if it has none, or None if it is not here.
@@ -122,6 +162,18 @@ class Lookup(_Named):
         column = "" if self.column == WORD else f", {self.column!r}"
         lower = ", lower=True" if self.lower else ""
         return f"Lookup(<{len(self.table)} words>{column}, name={self.name!r}{lower})"
+
+
+def _by_first_word(entries):
+    """Return the entries of several words by their first one, the longest first."""
+    found: dict[str, list[list[str]]] = {}
+    for entry in entries:
+        words = entry.split()
+        if len(words) > 1:
+            found.setdefault(words[0], []).append(words)
+    for own in found.values():
+        own.sort(key=len, reverse=True)
+    return found
 
 
 def _rows(table):

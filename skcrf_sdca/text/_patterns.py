@@ -103,7 +103,7 @@ class Patterns:
         return self._patterns[parts]
 
     def _single(self, value):
-        words, codes = self._column(value.column)
+        words, codes = self._column(value)
         return Pattern(codes, [*self._outside, *map(value.texts, words)])
 
     def _joined(self, head, last):
@@ -121,17 +121,17 @@ class Patterns:
         ]
         return Pattern(codes, texts)
 
-    def _column(self, name):
-        """Return the distinct words of a column, and the codes of all places."""
-        if name not in self._columns:
-            numbers = {}
+    def _column(self, value):
+        """Return the distinct words that a value sees, and the codes of all places."""
+        if value.key not in self._columns:
+            numbers, tokens = {}, self._tokens
             codes = self._kinds.copy()
             codes[self._places] = [
                 numbers.setdefault(word, len(numbers) + _TOKEN)
-                for word in self._tokens.column(name)
+                for word in value.seen(tokens.column(value.column), tokens.lengths)
             ]
-            self._columns[name] = list(numbers), codes
-        return self._columns[name]
+            self._columns[value.key] = list(numbers), codes
+        return self._columns[value.key]
 
 
 def joint(a, b):

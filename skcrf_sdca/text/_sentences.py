@@ -63,13 +63,17 @@ class SentenceFeatures:
         """Yield the features of the tokens of each sentence."""
         columns = {name: tokens.column(name) for name in self._names}
         longest = max(map(len, chain.from_iterable(columns.values())), default=0)
-        remembers = longest <= LONGEST_WORD
+        remembers, lengths = longest <= LONGEST_WORD, tokens.lengths.tolist()
         texts = [
-            _texts_of(value, columns[value.column], known if remembers else None)
+            _texts_of(
+                value,
+                value.seen(columns[value.column], lengths),
+                known if remembers else None,
+            )
             for value, known in zip(self._values, self._known, strict=True)
         ]
         first = 0
-        for length in tokens.lengths.tolist():
+        for length in lengths:
             own = [values[first : first + length] for values in texts]
             yield self._of_sentence(own, length)
             first += length

@@ -5,7 +5,7 @@ provides, and the names of functions in files.
 """
 
 import re
-from collections.abc import Callable, Hashable, Set
+from collections.abc import Callable, Hashable, Iterable, Set
 from dataclasses import KW_ONLY, dataclass
 from itertools import chain
 from types import NoneType
@@ -70,6 +70,15 @@ class Column:
         check_column(self.column)
 
     @property
+    def key(self) -> Hashable:
+        """What values have in common that take the same texts of a column."""
+        return self.column
+
+    def seen(self, words: list[str], lengths: Iterable[int]) -> list[str]:
+        """Return what `texts` takes of each token: the values of the column."""
+        return words
+
+    @property
     def feature_name(self) -> str:
         """The text before "=" in features."""
         return self.column
@@ -88,6 +97,18 @@ class Function:
     def is_fixed(self) -> bool:
         """Whether a word always has the same texts, so that they can be remembered."""
         return False
+
+    @property
+    def key(self) -> Hashable:
+        """What values have in common that take the same texts of a column."""
+        return self.column
+
+    def seen(self, words: list[str], lengths: Iterable[int]) -> list[str]:
+        """Return what `texts` takes of each token: by default the values of the column.
+
+        ``words`` are the values of the tokens of sentences of these ``lengths``.
+        """
+        return words
 
     def __call__(self, value: str) -> Any:
         """Return the result for a value of the column."""

@@ -4,6 +4,7 @@ import io
 import pickle
 import re
 
+import numpy as np
 import pytest
 
 from skcrf_sdca import LBFGSCRF, load_model, make_tagger, save_model
@@ -23,6 +24,47 @@ def test_a_list_of_words_and_a_table_of_classes():
     assert features(Lookup(CITIES, name="city", lower=True))[1] == ("city",)
     expected = [(), (), ("kind=run",), ("kind=run",)]
     assert features(Lookup(CLASSES, name="kind")) == expected
+
+
+def naive(entries, words):
+    """The entry that each word of a sentence is part of, None without any."""
+    found, t = [None] * len(words), 0
+    while t < len(words):
+        ends = [
+            end for end in range(len(words), t, -1) if " ".join(words[t:end]) in entries
+        ]
+        end = ends[0] if ends else t + 1
+        if ends:
+            found[t:end] = (end - t) * [" ".join(words[t:end])]
+        t = end
+    return found
+
+
+@pytest.mark.parametrize("n_sentences", [1, 2, 500])
+def test_entries_of_several_words_are_found_in_sentences(n_sentences):
+    """In few sentences and in many, which two modules read, and never across two."""
+    rng = np.random.default_rng(n_sentences)
+    entries = {"a b", "b", "a b c", "b  c a", "d d"}
+    table = {entry: " ".join(entry.split()) for entry in entries}
+    X = [
+        rng.choice(list("abcde"), rng.integers(1, 9)).tolist()
+        for _ in range(n_sentences)
+    ]
+    found = TokenFeatures([Lookup(table, name="in")]).transform(X)
+    for words, own in zip(X, found, strict=True):
+        expected = naive(set(table.values()), words)
+        assert own == [() if e is None else (f"in={e}",) for e in expected]
+
+
+def test_entries_of_several_words_beside_other_templates():
+    X = [["new", "YORK", "is", "New", "York", "City"], ["New"], ["York"]]
+    city = Lookup({"New York", "new york city"}, name="city", lower=True)
+    found = TokenFeatures([city, "word", Joint(city, "word")]).transform(X)
+    assert found[0][1] == ("city", "word=YORK", "city|word=YORK")
+    assert [own[0] == "city" for own in found[0]] == [True, True, False] + [True] * 3
+    assert found[1] == [("word=New",)]
+    # A token that holds the blank itself.
+    assert TokenFeatures([city]).transform([["New York"]]) == [[("city",)]]
 
 
 @pytest.mark.parametrize("text", ["Basel\nBern\n", "\ufeffBern\r\n\r\nBasel\r\n"])
@@ -64,6 +106,7 @@ def test_wrong_parameters_are_named(make, error, message):
     [
         Lookup(CITIES, name="city", lower=True),
         Lookup(CLASSES, "word", name="kind"),
+        Lookup({"Basel BASEL"}, name="pair"),
         Regex(r"\d", name="digit", test=True),
         Apply(re.compile("^.?.?", re.IGNORECASE).findall, name="start"),
         Apply(CITIES.__contains__, name="city"),
