@@ -30,7 +30,14 @@ cdef class ListsBesideFree(KBestLists):
     cdef Py_ssize_t n_sorted
     cdef double[::1] left               # (K,) the largest that is not among them
     cdef long long[::1] n_taken         # (K,)
+    # The labels before each label that few lead to, and none before others.
+    cdef const long long[::1] bounds    # (K + 1,)
+    cdef const int[::1] few             # (bounds[K],)
+    # What may come before the label at hand, and the scores of the pairs.
+    cdef int[::1] before                # (K,)
+    cdef double[::1] added              # (K,)
 
+    cdef Py_ssize_t gather(self, const double* transition, Py_ssize_t k) noexcept nogil
     cdef bint sort_up_to(self, Py_ssize_t r) noexcept nogil
     cdef Py_ssize_t free_from(self, Py_ssize_t r, Py_ssize_t k) noexcept nogil
     cdef bint is_before(

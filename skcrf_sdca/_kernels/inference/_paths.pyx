@@ -8,6 +8,11 @@ from libc.math cimport INFINITY
 
 from ..math._transitions cimport FREE, TransitionLayout
 
+import numpy as np
+
+# Where fewer than this part of the labels lead to a label, all their lists are merged.
+NARROW = 0.25
+
 
 cdef class KBestLists:
     """Buffers for the recursion of `best_lists`; `width` is set for every chain."""
@@ -74,7 +79,8 @@ cdef class ListsBesideFree(KBestLists):
 
     ``transition`` has the scores of the pairs of the layout. The best of all lists are
     sorted once for a position; to each label the free ones among them lead, and the
-    lists of the labels whose pairs have a score.
+    lists of the labels whose pairs have a score. To a label that few labels lead to,
+    the lists of all of these lead.
 
     Parameters
     ----------
@@ -90,6 +96,13 @@ cdef class ListsBesideFree(KBestLists):
         self.entry = cython_array((n_labels * width,), sizeof(long long), "q")
         self.left = cython_array((n_labels,), sizeof(double), "d")
         self.n_taken = cython_array((n_labels,), sizeof(long long), "q")
+        self.before = cython_array((n_labels,), sizeof(int), "i")
+        self.added = cython_array((n_labels,), sizeof(double), "d")
+        allowed = np.broadcast_to(layout.is_free, (n_labels, n_labels))
+        is_narrow = allowed.sum(axis=0) < NARROW * n_labels
+        label, before = np.nonzero((allowed & is_narrow).T)
+        self.few = before.astype(np.int32)
+        self.bounds = np.searchsorted(label, np.arange(n_labels + 1))
 
     cdef void begin(self) noexcept nogil:
         cdef Py_ssize_t j
@@ -124,31 +137,54 @@ cdef class ListsBesideFree(KBestLists):
         double* scores,                             # out, (width,)
         long long* origins,                         # out, (width,)
     ) noexcept nogil:
-        cdef const long long* place = &self.layout.origins[k, 0]
-        cdef const int* before = self.layout.blocks.before + place[0]
         cdef Py_ssize_t i, r, best, label, free = 0
+        cdef Py_ssize_t count = self.gather(transition, k)
+        cdef bint has_free = self.bounds[k + 1] == self.bounds[k]
         cdef double* front = &self.front[0]
-        for i in range(place[1]):
-            self.head[i] = before[i] * self.width
-            front[i] = self.reached[self.head[i]] + transition[place[2] + i * place[3]]
+        for i in range(count):
+            self.head[i] = self.before[i] * self.width
+            front[i] = self.reached[self.head[i]] + self.added[i]
         for r in range(self.width):
-            best = largest_of(front, place[1])
+            best = largest_of(front, count)
             scores[r], origins[r], label = -INFINITY, 0, self.n
             if best >= 0 and front[best] > -INFINITY:
                 scores[r], origins[r] = front[best], self.head[best]
-                label = before[best]
-            free = self.free_from(free, k)
-            if free < self.n_sorted and self.is_before(free, scores[r], label):
-                scores[r], origins[r] = self.value[free], self.entry[free]
-                free += 1
-            elif label < self.n:
+                label = self.before[best]
+            if has_free:
+                free = self.free_from(free, k)
+                if free < self.n_sorted and self.is_before(free, scores[r], label):
+                    scores[r], origins[r] = self.value[free], self.entry[free]
+                    free += 1
+                    continue
+            if label < self.n:
                 self.head[best] += 1
                 front[best] = -INFINITY
                 if self.head[best] < (label + 1) * self.width:
-                    front[best] = (
-                        self.reached[self.head[best]]
-                        + transition[place[2] + best * place[3]]
-                    )
+                    front[best] = self.reached[self.head[best]] + self.added[best]
+
+    cdef Py_ssize_t gather(
+        self,
+        const double* transition,                   # in, (size,)
+        Py_ssize_t k,
+    ) noexcept nogil:
+        """Write which labels come before k, or those whose pairs have a score alone.
+
+        Return how many; they are in rising order.
+        """
+        cdef const long long* place = &self.layout.origins[k, 0]
+        cdef const int* before = self.layout.blocks.before + place[0]
+        cdef Py_ssize_t i, pair, first = self.bounds[k]
+        cdef Py_ssize_t count = self.bounds[k + 1] - first
+        for i in range(count):
+            self.before[i] = self.few[first + i]
+            pair = self.layout.place(self.before[i], k)
+            self.added[i] = transition[pair] if pair >= 0 else 0.0
+        if count > 0:
+            return count
+        for i in range(place[1]):
+            self.before[i] = before[i]
+            self.added[i] = transition[place[2] + i * place[3]]
+        return place[1]
 
     cdef Py_ssize_t free_from(self, Py_ssize_t r, Py_ssize_t k) noexcept nogil:
         """Return the first entry from r on whose label is free before label k.

@@ -234,7 +234,9 @@ def tuples_with_weights(weights, longest):
         pairs = np.where(has_edge & (pairs == 0.0), 1.0, pairs)
     found = np.empty((0, longest), dtype=int)
     for values in reversed((pairs, *by_length[1:])):
-        places, length = np.nonzero(values), values.ndim
+        # Of flat arrays this takes a third of the time.
+        places = np.unravel_index(np.flatnonzero(values), values.shape)
+        length = values.ndim
         own = np.column_stack(places)[values[places] != -np.inf]
         rows = np.full((len(own), longest), -1)
         rows[:, longest - length :] = own
