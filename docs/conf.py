@@ -97,6 +97,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "ExampleTitleSortKey",
     "download_all_examples": False,
     "show_signature": False,
+    "remove_config_comments": True,
     "min_reported_time": 5,
     # Their tables load scripts from the network.
     "write_computation_times": False,
