@@ -62,7 +62,7 @@ LOSSES = {
 FLIPPED = (0.0, 0.2, 0.4)
 # alpha n
 STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)
-FIRST, QUICK_FIRST = 300, 30
+FIRST, QUICK_FIRST = 300, 12
 HEADER = ["flipped", "loss", "alpha n", "errors", "steps", "epochs", "fall", "|step|"]
 
 

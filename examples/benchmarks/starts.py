@@ -25,7 +25,7 @@ from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import FIRST_STEP, SDCA
 
 EPOCHS = (5, 10, 20)
-QUICK_FIRST = 60
+QUICK_FIRST = 30
 UNIFORM = {"sampling": "uniform"}
 HEADER = ["task", "start or search", *(f"after {epoch}" for epoch in EPOCHS)]
 HEADER += ["calls / n"]
