@@ -26,7 +26,8 @@ from skcrf_sdca.text import ArcFeatures, TokenFeatures, read_conllu
 # Sentences
 # ---------
 # In the grammar "of" belongs to the noun before it, and "with" to the verb. A word such
-# as "walks" may be a noun or a verb.
+# as "walks" may be a noun or a verb, and a third of the adjectives, nouns and verbs are
+# words that no other sentence has: only the words beside them tell which they are.
 
 WORDS = {
     "DET": "the a every".split(),
@@ -34,6 +35,13 @@ WORDS = {
     "NOUN": "dogs cats children walks barks friends".split(),
     "VERB": "see walks barks like find".split(),
 }
+
+
+def drawn_word(rng, tag):
+    """Return a word with this tag, perhaps one of random letters."""
+    if tag == "DET" or rng.random() > 1 / 3:
+        return str(rng.choice(WORDS[tag]))
+    return "".join(rng.choice(list("abdegiklmnorstu"), 6))
 
 
 def made(n, seed):
@@ -44,16 +52,16 @@ def made(n, seed):
         words, rows = [], []  # a row is the tag, the head and the relation
 
         def noun_phrase(words, rows):
-            kinds = ["DET", *["ADJ"] * rng.integers(2), "NOUN"]
+            kinds = ["DET"][: rng.integers(2)] + ["ADJ"] * rng.integers(3) + ["NOUN"]
             noun = len(words) + len(kinds)
             names = {"DET": "det", "ADJ": "amod"}
             for kind in kinds:
-                words.append(str(rng.choice(WORDS[kind])))
+                words.append(drawn_word(rng, kind))
                 rows.append([kind, noun, names.get(kind)])
             return noun
 
         subject = noun_phrase(words, rows)
-        words.append(str(rng.choice(WORDS["VERB"])))
+        words.append(drawn_word(rng, "VERB"))
         verb = len(words)
         rows.append(["VERB", 0, "root"])
         rows[subject - 1][1:] = verb, "nsubj"
