@@ -124,7 +124,7 @@ TASKS = {
     "mixed": mixed,
 }
 # Sequences of --quick, where they are not 40.
-QUICK = {"signals": 2}
+QUICK = {"signals": 4}
 
 
 def fitted(crf, X, y, limit):
