@@ -277,9 +277,10 @@ class ChainCRF(BaseCRF):
         if not self._has_label_pairs(training):
             return None
         classes = training.attributes["classes_"]
+        what = "pairs" if self.order == 1 else f"tuples of {self.order + 1}"
         check_fits(
             bytes_of_pairs(len(classes), self.order),
-            f"all {self.order + 1} labels in a row of {len(classes)}",
+            f"all {what} of {len(classes)} labels",
             "join labels that are rare (are all values in y labels?)",
         )
         if self._has_label_tuples:

@@ -119,7 +119,19 @@ class Lookup(_Named):
         return self if self._longer else self.column
 
     def seen(self, words: list[str], lengths: Iterable[int]) -> list[str]:
-        """Return the entry of several words that each token is part of, or its word."""
+        """Return the entry of several words that each token is part of, or its word.
+
+        Parameters
+        ----------
+        words : list of str
+            Values of the column, of the tokens of all sentences.
+        lengths : iterable of int
+            Numbers of tokens of the sentences.
+
+        Returns
+        -------
+        list of str
+        """
         if not self._longer:
             return words
         own = [word.lower() for word in words] if self.lower else words

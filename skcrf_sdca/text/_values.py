@@ -75,7 +75,19 @@ class Column:
         return self.column
 
     def seen(self, words: list[str], lengths: Iterable[int]) -> list[str]:
-        """Return what `texts` takes of each token: the values of the column."""
+        """Return what `texts` takes of each token: the values of the column.
+
+        Parameters
+        ----------
+        words : list of str
+            Values of the column, of the tokens of all sentences.
+        lengths : iterable of int
+            Numbers of tokens of the sentences.
+
+        Returns
+        -------
+        list of str
+        """
         return words
 
     @property
@@ -106,7 +118,16 @@ class Function:
     def seen(self, words: list[str], lengths: Iterable[int]) -> list[str]:
         """Return what `texts` takes of each token: by default the values of the column.
 
-        ``words`` are the values of the tokens of sentences of these ``lengths``.
+        Parameters
+        ----------
+        words : list of str
+            Values of the column, of the tokens of all sentences.
+        lengths : iterable of int
+            Numbers of tokens of the sentences.
+
+        Returns
+        -------
+        list of str
         """
         return words
 
