@@ -58,57 +58,10 @@ def check_column(column):
         raise TypeError(f"column must be a str; got {column!r}.")
 
 
-@dataclass(frozen=True)
-class Column:
-    """The value of a column; in templates the name of the column stands for it."""
+class Value:
+    """What features have of a token: see `Column` and `Function`."""
 
     column: str
-    is_fixed = True
-
-    def __post_init__(self) -> None:
-        """Check the name."""
-        check_column(self.column)
-
-    @property
-    def key(self) -> Hashable:
-        """What values have in common that take the same texts of a column."""
-        return self.column
-
-    def seen(self, words: list[str], lengths: Iterable[int]) -> list[str]:
-        """Return what `texts` takes of each token: the values of the column.
-
-        Parameters
-        ----------
-        words : list of str
-            Values of the column, of the tokens of all sentences.
-        lengths : iterable of int
-            Numbers of tokens of the sentences.
-
-        Returns
-        -------
-        list of str
-        """
-        return words
-
-    @property
-    def feature_name(self) -> str:
-        """The text before "=" in features."""
-        return self.column
-
-    def texts(self, value: str) -> tuple[str, ...]:
-        """Return the text after "=": the value of the column."""
-        return (value,)
-
-
-class Function:
-    """A function of a column; instances of subclasses are called with a str."""
-
-    column: str
-
-    @property
-    def is_fixed(self) -> bool:
-        """Whether a word always has the same texts, so that they can be remembered."""
-        return False
 
     @property
     def key(self) -> Hashable:
@@ -130,6 +83,36 @@ class Function:
         list of str
         """
         return words
+
+
+@dataclass(frozen=True)
+class Column(Value):
+    """The value of a column; in templates the name of the column stands for it."""
+
+    column: str
+    is_fixed = True
+
+    def __post_init__(self) -> None:
+        """Check the name."""
+        check_column(self.column)
+
+    @property
+    def feature_name(self) -> str:
+        """The text before "=" in features."""
+        return self.column
+
+    def texts(self, value: str) -> tuple[str, ...]:
+        """Return the text after "=": the value of the column."""
+        return (value,)
+
+
+class Function(Value):
+    """A function of a column; instances of subclasses are called with a str."""
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether a word always has the same texts, so that they can be remembered."""
+        return False
 
     def __call__(self, value: str) -> Any:
         """Return the result for a value of the column."""

@@ -10,8 +10,7 @@ from ..math._transitions cimport FREE, TransitionLayout
 
 import numpy as np
 
-# Where fewer than this part of the labels lead to a label, all their lists are merged.
-NARROW = 0.25
+from ..math._sparse_transitions import NARROW
 
 
 cdef class KBestLists:

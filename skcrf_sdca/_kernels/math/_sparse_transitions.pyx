@@ -39,10 +39,8 @@ cdef double LEAST_EXPONENTIAL = 1e-280
 # time.
 LEAST_LABELS = 64
 FEW = 0.1
-
-
 # Where fewer than this part of the labels lead to a label, they are tried one by one.
-cdef double NARROW = 0.25
+NARROW = 0.25
 
 
 cdef struct Lists:
@@ -150,12 +148,13 @@ cdef class SparseTransitions(TransitionLayout):
     cdef FreeSums sums                          # None if all pairs are allowed
     cdef Lists to_target, from_source
     cdef bint is_large                          # at least LEAST_LABELS labels
+    cdef double narrow                          # NARROW of the labels
 
     def __init__(self, pairs, allowed=None):
         n_labels = len(pairs)
         super().__init__(n_labels, pairs)
         self.has_free, self.is_large = True, n_labels >= LEAST_LABELS
-        self.buffer_size = 2 * SKCRF_ROWS * n_labels
+        self.buffer_size, self.narrow = 2 * SKCRF_ROWS * n_labels, NARROW * n_labels
         if allowed is None or np.all(allowed):
             self.free = all_transitions(n_labels)
         else:
@@ -407,7 +406,7 @@ cdef class SparseTransitions(TransitionLayout):
                 if self.origins[k, 1] == 0:
                     out[k] = shared[k]
                     continue
-                if self.free.origins[k, 1] < NARROW * n:
+                if self.free.origins[k, 1] < self.narrow:
                     self.try_all(row, k, out)
                     continue
             self.try_in_order(row, k, left, falling, &n_sorted, out)

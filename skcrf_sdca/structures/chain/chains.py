@@ -10,7 +10,7 @@ import numpy as np
 from skcrf_sdca._kernels.inference import _chain_marginals, _spans
 from skcrf_sdca._kernels.inference._chain_inference import ChainInference
 from skcrf_sdca._kernels.math._sparse_transitions import layout_of_scores
-from skcrf_sdca._kernels.math._transitions import all_transitions
+from skcrf_sdca._kernels.math._transitions import all_transitions, layout_of
 from skcrf_sdca.structures.chain.marginals import Marginals, by_pairs
 from skcrf_sdca.structures.scores import Scores
 
@@ -112,9 +112,11 @@ class Chains(Scores):
         """Return the same with a score of every allowed pair, also of free ones."""
         if not self.layout.has_free:
             return self
+        shape = self.n_labels, self.n_labels
+        layout = layout_of(np.broadcast_to(self.layout.is_free, shape))
         fill = np.where(self.layout.is_free, 0.0, -np.inf)
-        transition = self.layout.expand(self.transition, fill)
-        chains = Chains(self.node_scores, transition, self.offsets, self.constraints)
+        scores = layout.compact(self.layout.expand(self.transition, fill))
+        chains = Chains(self.local, scores, self.offsets, self.constraints, layout)
         return chains.with_threads(self.n_jobs)
 
     def _allows_every_labelling(self):

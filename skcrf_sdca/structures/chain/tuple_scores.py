@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from skcrf_sdca._kernels.math._sparse_transitions import FEW, LEAST_LABELS
-from skcrf_sdca._kernels.math._transitions import TransitionLayout
 from skcrf_sdca._kernels.visits._tying import complete_rows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import Chains
@@ -173,15 +172,6 @@ class TupleScores(Chains):
         out = edge @ sp.csr_array((ones, pair, bounds), shape=(layout.size, n * n))
         np.minimum(out, 1.0, out=out)
         return out.reshape(-1, n, n), marginals.edge_offsets
-
-    def _with_every_pair(self):
-        """Return the same with a score of every allowed pair, also of free ones."""
-        if not self.layout.has_free:
-            return self
-        layout = TransitionLayout(len(self.tuples), self.layout.is_free)
-        tied = layout.compact(self.layout.expand(self.tied, 0.0))
-        chains = Chains(self.local, tied, self.offsets, self.constraints, layout)
-        return chains.with_threads(self.n_jobs)
 
     def _allows_every_labelling(self):
         return self.tuples.allow_every_path()
