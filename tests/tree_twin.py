@@ -69,9 +69,15 @@ def arc_marginals(scores, **kind):
     heads, values = tree_scores(scores, **kind)
     log_p = values - logsumexp(values)
     p = np.exp(log_p)
-    marginals = np.zeros(scores.shape)
-    np.add.at(marginals, (heads, np.arange(heads.shape[1])), p[:, np.newaxis])
-    return marginals, -(p[p > 0.0] @ log_p[p > 0.0])
+    return _sum_of_arcs(heads, p), -(p[p > 0.0] @ log_p[p > 0.0])
+
+
+def _sum_of_arcs(heads, p):
+    """Return the sum of p over the trees that have each arc."""
+    n = heads.shape[1]
+    sums = np.zeros((n + 1, n))
+    np.add.at(sums, (heads, np.arange(n)), p[:, np.newaxis])
+    return sums
 
 
 def siblings(heads):
@@ -99,6 +105,18 @@ def sibling_scores(scores, siblings_of, **kind):
             if h > 0:
                 values[k] += siblings_of[h - 1, m, s - 1]
     return heads, values
+
+
+def marginals_with_siblings(scores, siblings_of, **kind):
+    """Return log Z of the same, and the probabilities of arcs and of siblings."""
+    heads, values = sibling_scores(scores, siblings_of, **kind)
+    log_z = logsumexp(values)
+    p, sums = np.exp(values - log_z), np.zeros(siblings_of.shape)
+    for own, p_own in zip(heads.tolist(), p, strict=True):
+        for m, (h, s) in enumerate(zip(own, siblings(own), strict=True)):
+            if h > 0:
+                sums[h - 1, m, s - 1] += p_own
+    return log_z, _sum_of_arcs(heads, p), sums
 
 
 def best_step(losses, gradients, C):

@@ -160,9 +160,12 @@ class Scores:
             # One at a time: tied expectations are large where labels are many.
             one = self.only(i)
             local, tied, (log_z,) = one.expectations(np.ones(1))
-            mean = _expected(local, one.local) + _expected(tied, one.tied)
-            values[i] = log_z - mean
+            values[i] = log_z - one._mean_score(local, tied)
         return np.maximum(values, 0.0)
+
+    def _mean_score(self, local, tied):
+        """Return E score(x, y) of the one item, given its expectations."""
+        return expected(local, self.local) + expected(tied, self.tied)
 
     def viterbi(self):
         """Return the labels of highest score, end to end, and their scores."""
@@ -398,7 +401,7 @@ class Scores:
             _forbid_others(local[t], path[t])
 
 
-def _expected(expectations, scores):
+def expected(expectations, scores):
     """Return the sum of expectations times scores; those of forbidden labels are 0."""
     possible = scores > -np.inf
     return float(expectations[possible] @ scores[possible])

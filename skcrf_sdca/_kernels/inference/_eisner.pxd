@@ -1,5 +1,9 @@
 """Sums and maxima over projective trees, and draws: see _eisner.pyx."""
 
+cimport cython
+
+from libc.math cimport INFINITY, exp, log
+
 
 # How numbers are added and multiplied.
 cdef enum Mode:
@@ -19,6 +23,7 @@ cdef class Eisner:
     cdef double[::1] right, left                # complete spans [i, j]
     cdef double[::1] arc_right, arc_left        # incomplete, head first or last
     cdef double[::1] out_right, out_left, out_split
+    cdef double[::1] out_arc                    # [h, m]
     # (n + 1,), of the root and the words up to one.
     cdef double[::1] before                     # of all their trees
     cdef double[::1] below                      # whose last word is below the root
@@ -42,11 +47,23 @@ cdef class Eisner:
         self, const double* scores, Py_ssize_t n, bint single, Mode mode) noexcept nogil
     cdef void set_weights(self, const double* scores) noexcept nogil
     cdef void join_words(self) noexcept nogil
+    cdef void join_arcs(
+        self, Py_ssize_t i, Py_ssize_t j, double split) noexcept nogil
     cdef void join_root(self) noexcept nogil
     cdef void split_root(self, double* out) noexcept nogil
     cdef void split_words(self, double* out) noexcept nogil
+    cdef void split_arcs(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil
     cdef void add_out(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil
-    cdef double share(self, double inside, double outside) noexcept nogil
+    @cython.final
+    cdef inline double share(self, double inside, double outside) noexcept nogil:
+        """Return which share of Z the trees with a span have, or the best score."""
+        cdef double z = self.before[self.n]
+        if self.mode == SUM:
+            return inside * outside / z
+        if self.mode == BEST:
+            return inside + outside
+        return exp(inside + outside - z)
+
     cdef double value(self) noexcept nogil
     cdef void trace(self, int* heads) noexcept nogil
     cdef void trace_root(self, int* heads, Py_ssize_t* n_todo) noexcept nogil
@@ -58,8 +75,20 @@ cdef class Eisner:
     cdef void push(
         self, int is_right, Py_ssize_t i, Py_ssize_t j,
         Py_ssize_t* n_todo) noexcept nogil
-    cdef double plus(self, double a, double b) noexcept nogil
-    cdef double times(self, double a, double b) noexcept nogil
+    @cython.final
+    cdef inline double plus(self, double a, double b) noexcept nogil:
+        cdef double largest
+        if self.mode == SUM:
+            return a + b
+        largest = max(a, b)
+        if self.mode == BEST or largest == -INFINITY:
+            return largest
+        return largest + log(exp(a - largest) + exp(b - largest))
+
+    @cython.final
+    cdef inline double times(self, double a, double b) noexcept nogil:
+        return a * b if self.mode == SUM else a + b
+
     cdef double dot(
         self, const double* a, Py_ssize_t step_a, const double* b, Py_ssize_t step_b,
         Py_ssize_t size) noexcept nogil
@@ -69,14 +98,25 @@ cdef class Eisner:
 
 
 cdef class SiblingEisner(Eisner):
-    cdef const double* siblings     # (n, n, n) [h, m, s] of the sentence
-    cdef double[::1] split          # (n + 1, n + 1), the words from i to j in two parts
-    cdef int[::1] sibling           # (n + 1, n + 1), of the arc from i to j
+    cdef const double* siblings     # (n, n, n) [h, m, s] scores of the sentence
+    cdef const double* pair         # (n, n, n) the same in the mode
+    cdef double[::1] of_siblings    # (n, n, n) their weights, and then their marginals
+    cdef double[::1] arc_scores     # (n + 1, n), of arcs with the largest of siblings
+    # (n + 1, n + 1), of an arc [h, s], and of words from s to m or m to s [m, s]
+    cdef double[::1] arc, split, out_between
+    cdef int[::1] sibling           # (n + 1, n + 1) [h, m], the best one
 
     cdef double score_of_siblings(
         self, Py_ssize_t n, const int* heads) noexcept nogil
+    cdef void weigh_siblings(self, const double* scores) noexcept nogil
     cdef double join_siblings(
         self, Py_ssize_t h, Py_ssize_t m, double first) noexcept nogil
+    cdef void split_siblings(
+        self, Py_ssize_t h, Py_ssize_t m, double first,
+        double* out_first) noexcept nogil
+    cdef Py_ssize_t pick_sibling(self, Py_ssize_t h, Py_ssize_t m) noexcept nogil
 
 
+cdef Py_ssize_t first_sibling(
+    Py_ssize_t n, Py_ssize_t h, Py_ssize_t m) noexcept nogil
 cdef Py_ssize_t sibling_of(const int* heads, Py_ssize_t m) noexcept nogil

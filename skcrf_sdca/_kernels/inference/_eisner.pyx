@@ -24,13 +24,14 @@ nothing of it is lost to underflow.
 
 The sibling of a word m with head h is the word s nearest to it, between h and m, that
 has the head h too; without one it is h itself [2]. A tree has the scores of its arcs,
-and of (h, m, s) for each word whose head is not the root. With logarithms, the largest
-in place of a sum,
+and of (h, m, s) for each word whose head is not the root. With S[h, m, s] = exp(score),
 
-    arc_right[h, m] = A[h, m] + max(S[h, m, h] + left[h + 1, m],
-                                    max_s arc_right[h, s] + split[s, m] + S[h, m, s])
+    arc_right[h, m] = A[h, m] (S[h, m, h] left[h + 1, m]
+                               + sum_{h < s < m} arc_right[h, s] split[s, m] S[h, m, s])
 
-and so to the left; spans that are complete are made as without siblings.
+and so to the left; spans that are complete are made as without siblings. The marginal
+of a sibling is S[h, m, s] dZ / dS[h, m, s] / Z. The largest score of (h, m, s) over s
+is taken out of them, and is one of the arc: all weights are at most 1 again.
 
 References
 ----------
@@ -41,9 +42,11 @@ References
 """
 
 from libc.math cimport INFINITY, exp, log
-from libc.string cimport memset
+from libc.stdlib cimport labs
+from libc.string cimport memcpy, memset
 
 from ._matrix_tree cimport largest_of
+from ._spanning_trees cimport draw
 
 import numpy as np
 
@@ -63,7 +66,8 @@ cdef class Eisner:
         size = (n_words + 1) ** 2
         self.weight, self.right, self.left = np.empty((3, size))
         self.arc_right, self.arc_left = np.empty((2, size))
-        self.out_right, self.out_left, self.out_split = np.empty((3, size))
+        self.out_right, self.out_left = np.empty((2, size))
+        self.out_arc, self.out_split = np.empty((2, size))
         self.before, self.below, self.out_before, self.out_gap = np.empty(
             (4, n_words + 1)
         )
@@ -128,7 +132,7 @@ cdef class Eisner:
     cdef void draw(self, const double* uniform, int* heads) noexcept nogil:
         """Write the heads of a tree drawn by the sums of the last sentence.
 
-        It takes at most 2n numbers, and there must be a tree.
+        It takes at most 3n numbers, and there must be a tree.
         """
         self.uniform = uniform
         self.trace(heads)
@@ -169,26 +173,29 @@ cdef class Eisner:
         cdef Py_ssize_t i, j, width, size = self.n + 1
         cdef double* right = &self.right[0]
         cdef double* left = &self.left[0]
-        cdef double split
-        cdef double* arc_right = &self.arc_right[0]
-        cdef double* arc_left = &self.arc_left[0]
         for i in range(1, size):
             right[i * size + i] = left[i * size + i] = self.one
         for width in range(1, self.n):
             for i in range(1, size - width):
                 j = i + width
-                split = self.dot(
+                self.join_arcs(i, j, self.dot(
                     right + i * size + i, 1, left + (i + 1) * size + j, size, width
-                )
-                arc_right[i * size + j] = self.times(split, self.weight[i * size + j])
-                arc_left[i * size + j] = self.times(split, self.weight[j * size + i])
+                ))
                 right[i * size + j] = self.dot(
-                    arc_right + i * size + i + 1, 1,
+                    &self.arc_right[i * size + i + 1], 1,
                     right + (i + 1) * size + j, size, width,
                 )
                 left[i * size + j] = self.dot(
-                    left + i * size + i, 1, arc_left + i * size + j, size, width
+                    left + i * size + i, 1, &self.arc_left[i * size + j], size, width
                 )
+
+    cdef void join_arcs(
+        self, Py_ssize_t i, Py_ssize_t j, double split
+    ) noexcept nogil:
+        """Make the two incomplete spans of words i to j, given the sum of splits."""
+        cdef Py_ssize_t ij = i * (self.n + 1) + j, ji = j * (self.n + 1) + i
+        self.arc_right[ij] = self.times(split, self.weight[ij])
+        self.arc_left[ij] = self.times(split, self.weight[ji])
 
     cdef void join_root(self) noexcept nogil:
         """Join the words and the root."""
@@ -222,7 +229,7 @@ cdef class Eisner:
         cdef double* out_gap = &self.out_gap[0]
         cdef double out_below
         for i in range(size * size):
-            self.out_right[i] = self.out_left[i] = self.zero
+            self.out_right[i] = self.out_left[i] = self.out_arc[i] = self.zero
         for k in range(n, 0, -1):
             out_before[k] = self.one if k == n else self.zero
             if k < n and not self.single:
@@ -248,33 +255,32 @@ cdef class Eisner:
 
         Each incomplete span is one arc, whose marginal is written.
         """
-        cdef Py_ssize_t i, j, width, n = self.n, size = n + 1
-        cdef double* out_right = &self.out_right[0]
-        cdef double* out_left = &self.out_left[0]
-        cdef double* out_split = &self.out_split[0]
-        cdef double out_arc_right, out_arc_left
+        cdef Py_ssize_t i, j, ij, ji, width, n = self.n, size = n + 1
+        cdef double* out_arc = &self.out_arc[0]
         for width in range(n - 1, -1, -1):
             for i in range(1, size - width):
                 j = i + width
                 self.add_out(i, j)
                 if width == 0:
                     continue
-                out_arc_right = self.dot(
-                    out_right + i * size + j, 1, &self.right[j * size + j], 1, size - j
-                )
-                out_arc_left = self.dot(
-                    out_left + size + j, size, &self.left[size + i], size, i
-                )
-                out[i * n + j - 1] = self.share(
-                    self.arc_right[i * size + j], out_arc_right
-                )
-                out[j * n + i - 1] = self.share(
-                    self.arc_left[i * size + j], out_arc_left
-                )
-                out_split[i * size + j] = self.plus(
-                    self.times(out_arc_right, self.weight[i * size + j]),
-                    self.times(out_arc_left, self.weight[j * size + i]),
-                )
+                ij, ji = i * size + j, j * size + i
+                out_arc[ij] = self.plus(out_arc[ij], self.dot(
+                    &self.out_right[ij], 1, &self.right[j * size + j], 1, size - j
+                ))
+                out_arc[ji] = self.plus(out_arc[ji], self.dot(
+                    &self.out_left[size + j], size, &self.left[size + i], size, i
+                ))
+                out[i * n + j - 1] = self.share(self.arc_right[ij], out_arc[ij])
+                out[j * n + i - 1] = self.share(self.arc_left[ij], out_arc[ji])
+                self.split_arcs(i, j)
+
+    cdef void split_arcs(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        """Write the outside sum of the splits of words i to j."""
+        cdef Py_ssize_t ij = i * (self.n + 1) + j, ji = j * (self.n + 1) + i
+        self.out_split[ij] = self.plus(
+            self.times(self.out_arc[ij], self.weight[ij]),
+            self.times(self.out_arc[ji], self.weight[ji]),
+        )
 
     cdef void add_out(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
         """Add to outside sums of the complete spans of words i to j."""
@@ -293,15 +299,6 @@ cdef class Eisner:
             self.out_left[ij] = self.plus(self.out_left[ij], self.dot(
                 &self.out_split[size + j], size, &self.right[size + i - 1], size, i - 1
             ))
-
-    cdef double share(self, double inside, double outside) noexcept nogil:
-        """Return which share of Z the trees with a span have, or the best score."""
-        cdef double z = self.before[self.n]
-        if self.mode == SUM:
-            return inside * outside / z
-        if self.mode == BEST:
-            return inside + outside
-        return exp(inside + outside - z)
 
     # --- one tree: the best one, or one that is drawn
 
@@ -373,18 +370,6 @@ cdef class Eisner:
 
     # --- numbers of a mode
 
-    cdef double plus(self, double a, double b) noexcept nogil:
-        cdef double largest
-        if self.mode == SUM:
-            return a + b
-        largest = max(a, b)
-        if self.mode == BEST or largest == -INFINITY:
-            return largest
-        return largest + log(exp(a - largest) + exp(b - largest))
-
-    cdef double times(self, double a, double b) noexcept nogil:
-        return a * b if self.mode == SUM else a + b
-
     cdef double dot(
         self, const double* a, Py_ssize_t step_a, const double* b, Py_ssize_t step_b,
         Py_ssize_t size,
@@ -437,7 +422,9 @@ cdef class SiblingEisner(Eisner):
     def __init__(self, Py_ssize_t n_words):
         super().__init__(n_words)
         size = (n_words + 1) ** 2
-        self.split = np.empty(size)
+        self.arc, self.split, self.out_between = np.empty((3, size))
+        self.arc_scores = np.empty((n_words + 1) * n_words)
+        self.of_siblings = np.empty(n_words**3)
         self.sibling = np.zeros(size, dtype=np.intc)
 
     cdef double solve(
@@ -462,58 +449,106 @@ cdef class SiblingEisner(Eisner):
                 ]
         return value
 
-    cdef void join_words(self) noexcept nogil:
-        """Make the spans of words, the short ones first."""
-        cdef Py_ssize_t i, j, width, ij, size = self.n + 1
-        cdef double* right = &self.right[0]
-        cdef double* left = &self.left[0]
-        for i in range(1, size):
-            right[i * size + i] = left[i * size + i] = 0.0
-        for width in range(1, self.n):
-            for i in range(1, size - width):
-                j = i + width
-                ij = i * size + j
-                self.split[ij] = self.dot(
-                    right + i * size + i, 1, left + (i + 1) * size + j, size, width
-                )
-                self.arc_right[ij] = self.weight[ij] + self.join_siblings(
-                    i, j, left[(i + 1) * size + j]
-                )
-                self.arc_left[ij] = self.weight[j * size + i] + self.join_siblings(
-                    j, i, right[i * size + j - 1]
-                )
-                right[ij] = self.dot(
-                    &self.arc_right[ij] - width + 1, 1,
-                    right + (i + 1) * size + j, size, width,
-                )
-                left[ij] = self.dot(
-                    left + i * size + i, 1, &self.arc_left[ij], size, width
-                )
+    cdef void set_weights(self, const double* scores) noexcept nogil:
+        """Write weights, of which the largest of arcs and of siblings are 1."""
+        self.pair = self.siblings
+        if self.mode == SUM:
+            self.weigh_siblings(scores)
+            scores, self.pair = &self.arc_scores[0], &self.of_siblings[0]
+        Eisner.set_weights(self, scores)
+
+    cdef void weigh_siblings(self, const double* scores) noexcept nogil:
+        """Write weights of siblings, and scores of arcs with what these lack."""
+        cdef Py_ssize_t h, m, k, first, size, n = self.n
+        cdef double largest
+        memcpy(&self.arc_scores[0], scores, (n + 1) * n * sizeof(double))
+        for h in range(1, n + 1):
+            for m in range(1, n + 1):
+                largest = -INFINITY
+                first, size = first_sibling(n, h, m), labs(h - m)
+                for k in range(first, first + size):
+                    largest = max(largest, self.siblings[k])
+                if largest == -INFINITY:
+                    largest = 0.0
+                for k in range(first, first + size):
+                    self.of_siblings[k] = exp(self.siblings[k] - largest)
+                self.arc_scores[h * n + m - 1] += largest
+
+    cdef void join_arcs(
+        self, Py_ssize_t i, Py_ssize_t j, double split
+    ) noexcept nogil:
+        """Make the two incomplete spans of words i to j, given the sum of splits."""
+        cdef Py_ssize_t size = self.n + 1, ij = i * size + j, ji = j * size + i
+        self.split[ij] = self.split[ji] = split
+        self.arc[ij] = self.arc_right[ij] = self.times(
+            self.weight[ij], self.join_siblings(i, j, self.left[ij + size])
+        )
+        self.arc[ji] = self.arc_left[ij] = self.times(
+            self.weight[ji], self.join_siblings(j, i, self.right[ij - 1])
+        )
 
     cdef double join_siblings(
         self, Py_ssize_t h, Py_ssize_t m, double first
     ) noexcept nogil:
-        """Choose the sibling of m below h; ``first`` is what is between, without one.
+        """Sum up over siblings of m below h what is between both, or note the best one.
 
-        Return the score of all between them, and of the sibling.
+        ``first`` is what is between them without a sibling.
         """
-        cdef Py_ssize_t s, n = self.n, size = n + 1, best = h
-        cdef const double* own = self.siblings + ((h - 1) * n + m - 1) * n - 1
-        cdef double value = first + own[h], other
-        if h < m:
-            for s in range(h + 1, m):
-                other = (
-                    self.arc_right[h * size + s] + self.split[s * size + m] + own[s]
-                )
-                if other > value:
-                    best, value = s, other
-        else:
-            for s in range(m + 1, h):
-                other = self.arc_left[s * size + h] + self.split[m * size + s] + own[s]
-                if other > value:
-                    best, value = s, other
-        self.sibling[h * size + m] = <int> best
-        return value
+        cdef Py_ssize_t s, n = self.n, begin = min(h, m) + 1, end = max(h, m)
+        cdef Py_ssize_t best = h
+        cdef const double* own = self.pair + ((h - 1) * n + m - 1) * n - 1
+        cdef const double* arc = &self.arc[h * (n + 1)]
+        cdef const double* split = &self.split[m * (n + 1)]
+        cdef double value = self.times(first, own[h]), largest = value, total
+        if self.mode == SUM:
+            for s in range(begin, end):
+                value += arc[s] * split[s] * own[s]
+            return value
+        for s in range(begin, end):
+            if arc[s] + split[s] + own[s] > largest:
+                best, largest = s, arc[s] + split[s] + own[s]
+        self.sibling[h * (n + 1) + m] = <int> best
+        if self.mode == BEST or largest == -INFINITY:
+            return largest
+        total = exp(value - largest)
+        for s in range(begin, end):
+            total += exp(arc[s] + split[s] + own[s] - largest)
+        return largest + log(total)
+
+    cdef void split_root(self, double* out) noexcept nogil:
+        """Write what the root adds to outside sums, and the marginals of its arcs."""
+        cdef Py_ssize_t i
+        for i in range((self.n + 1) ** 2):
+            self.out_between[i] = self.zero
+        Eisner.split_root(self, out)
+
+    cdef void split_arcs(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        """Write the outside sum of the splits of words i to j, and split both arcs."""
+        cdef Py_ssize_t size = self.n + 1, ij = i * size + j, ji = j * size + i
+        self.out_split[ij] = self.plus(self.out_between[ij], self.out_between[ji])
+        self.split_siblings(i, j, self.left[ij + size], &self.out_left[ij + size])
+        self.split_siblings(j, i, self.right[ij - 1], &self.out_right[ij - 1])
+
+    cdef void split_siblings(
+        self, Py_ssize_t h, Py_ssize_t m, double first, double* out_first
+    ) noexcept nogil:
+        """Write the marginals of siblings of m below h; add what is between to sums.
+        """
+        cdef Py_ssize_t s, n = self.n, hm = h * (n + 1) + m
+        cdef Py_ssize_t at = ((h - 1) * n + m - 1) * n - 1
+        cdef double around = self.times(self.out_arc[hm], self.weight[hm]), own
+        cdef const double* arc = &self.arc[h * (n + 1)]
+        cdef const double* split = &self.split[m * (n + 1)]
+        cdef double* out_arc = &self.out_arc[h * (n + 1)]
+        cdef double* out_between = &self.out_between[m * (n + 1)]
+        own = self.times(around, self.pair[at + h])
+        self.of_siblings[at + h] = self.share(first, own)
+        out_first[0] = self.plus(out_first[0], own)
+        for s in range(min(h, m) + 1, max(h, m)):
+            own = self.times(around, self.pair[at + s])
+            self.of_siblings[at + s] = self.share(self.times(arc[s], split[s]), own)
+            out_arc[s] = self.plus(out_arc[s], self.times(own, split[s]))
+            out_between[s] = self.plus(out_between[s], self.times(own, arc[s]))
 
     cdef void trace_arc(
         self, bint is_right, Py_ssize_t i, Py_ssize_t j, int* heads, Py_ssize_t* n_todo
@@ -522,7 +557,7 @@ cdef class SiblingEisner(Eisner):
         """
         cdef Py_ssize_t h = i if is_right else j, m = j if is_right else i, s
         while True:
-            s = self.sibling[h * (self.n + 1) + m]
+            s = self.pick_sibling(h, m)
             if s == h:
                 break
             heads[s - 1] = <int> h
@@ -532,6 +567,21 @@ cdef class SiblingEisner(Eisner):
             self.push(False, h + 1, m, n_todo)
         else:
             self.push(True, m, h - 1, n_todo)
+
+    cdef Py_ssize_t pick_sibling(self, Py_ssize_t h, Py_ssize_t m) noexcept nogil:
+        """Return the best sibling of m below h, or one that is drawn by marginals."""
+        cdef Py_ssize_t first = first_sibling(self.n, h, m), found
+        if self.mode == BEST:
+            return self.sibling[h * (self.n + 1) + m]
+        found = draw(&self.of_siblings[first], labs(h - m), 1, self.uniform[0])
+        self.uniform += 1
+        return found + (h if h < m else m + 1)
+
+
+cdef Py_ssize_t first_sibling(Py_ssize_t n, Py_ssize_t h, Py_ssize_t m) noexcept nogil:
+    """Return where the siblings of m below h begin in (n, n, n); they are abs(h - m).
+    """
+    return ((h - 1) * n + m - 1) * n + (h - 1 if h < m else m)
 
 
 cdef Py_ssize_t sibling_of(const int* heads, Py_ssize_t m) noexcept nogil:

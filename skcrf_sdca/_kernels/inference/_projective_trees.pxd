@@ -12,4 +12,4 @@ cdef class ProjectiveTreeInference(SpanningTreeInference):
 cdef class SiblingTreeInference(ProjectiveTreeInference):
     cdef double[::1] siblings               # of all sentences, (n, n, n) each
     cdef const long long[::1] bounds        # where they begin
-    cdef SiblingEisner best_spans
+    cdef SiblingEisner sibling_spans            # the same as spans

@@ -4,11 +4,14 @@ What differs is which trees there are, how they are summed up, and how they are 
 """
 
 from libc.math cimport INFINITY
+from libc.stdlib cimport labs
+from libc.string cimport memcpy
 
 import numpy as np
 
-from ._eisner cimport Eisner, SiblingEisner
+from ._eisner cimport Eisner, SiblingEisner, first_sibling
 from ._inference cimport Values
+from ._passes cimport Items
 from ._spanning_trees cimport SpanningTreeInference
 
 
@@ -19,7 +22,7 @@ cdef class ProjectiveTreeInference(SpanningTreeInference):
         self.spans = Eisner(n_words)
 
     def allow_sample(self):
-        self.uniform = np.empty(2 * self.spans.before.shape[0])
+        self.uniform = np.empty(3 * self.spans.before.shape[0])
 
     cdef double set_best(self) noexcept nogil:
         return self.spans.solve(
@@ -62,15 +65,13 @@ cdef class ProjectiveTreeInference(SpanningTreeInference):
 
     cdef void draw_tree(self) noexcept nogil:
         cdef Py_ssize_t k
-        for k in range(2 * self.n_words):
+        for k in range(3 * self.n_words):
             self.uniform[k] = self.random()
         self.spans.draw(&self.uniform[0], &self.heads[0])
 
 
 cdef class SiblingTreeInference(ProjectiveTreeInference):
     """The arcs of sentences, laid end to end, with scores of siblings: see _eisner.pyx.
-
-    There is the best tree and the score of a tree, and there are no sums over trees.
 
     Parameters
     ----------
@@ -90,20 +91,11 @@ cdef class SiblingTreeInference(ProjectiveTreeInference):
         self.siblings, self.bounds = siblings, bounds
 
     def _make_passes(self, n_words):
-        self.spans = self.best_spans = SiblingEisner(n_words)
+        self.spans = self.sibling_spans = SiblingEisner(n_words)
 
     cdef void take(self, Py_ssize_t i) noexcept nogil:
         ProjectiveTreeInference.take(self, i)
-        self.best_spans.siblings = &self.siblings[0] + self.bounds[i]
-
-    cdef double set_next(self, const int* found) noexcept nogil:
-        return SpanningTreeInference.set_next(self, found)
-
-    cdef double log_sum(self) noexcept nogil:
-        return self.lacks(b"log_partition")
-
-    cdef double set_marginals(self) noexcept nogil:
-        return self.lacks(b"expect")
+        self.sibling_spans.siblings = &self.siblings[0] + self.bounds[i]
 
     cdef double labels_score(
         self, const int* labels, Values scores
@@ -111,6 +103,32 @@ cdef class SiblingTreeInference(ProjectiveTreeInference):
         cdef double value = ProjectiveTreeInference.labels_score(self, labels, scores)
         if value == -INFINITY:
             return value
-        return value + self.best_spans.score_of_siblings(
+        return value + self.sibling_spans.score_of_siblings(
             self.n_words, &self.heads[0]
         )
+
+
+def sibling_marginals(
+    scores, Py_ssize_t begin, Py_ssize_t end,
+    double[::1] marginals,                  # in, out, end to end as the scores
+):
+    """Write the marginals of siblings (h, m, s) where s is between both words, or h."""
+    cdef Py_ssize_t i, h, m, first, n
+    cdef Items items = Items(scores, begin, end)
+    cdef SiblingTreeInference inference = items.inference
+    with nogil:
+        for i in range(begin, end):
+            if not items.take(i):
+                continue
+            inference.set_arcs(items.scores, False)
+            if inference.set_marginals() == -INFINITY:
+                continue
+            n = inference.n_words
+            for h in range(1, n + 1):
+                for m in range(1, n + 1):
+                    first = first_sibling(n, h, m)
+                    memcpy(
+                        &marginals[inference.bounds[i] + first],
+                        &inference.sibling_spans.of_siblings[first],
+                        labs(h - m) * sizeof(double),
+                    )

@@ -317,7 +317,7 @@ cdef class TreeSteps:
             # All arcs have the cost, but the right ones.
             arcs[heads[m] * n + m] -= self.margin
         if self.trees is not None:
-            target += self.trees.best_spans.score_of_siblings(n, heads)
+            target += self.trees.sibling_spans.score_of_siblings(n, heads)
         target -= self.margin * n
         if self.temperature == 0.0:
             return self.inference.set_best() - target

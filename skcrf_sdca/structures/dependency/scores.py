@@ -5,11 +5,12 @@ import numpy as np
 from skcrf_sdca._kernels.inference._projective_trees import (
     ProjectiveTreeInference,
     SiblingTreeInference,
+    sibling_marginals,
 )
 from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca.data.dependencies import TreeKind, sizes_of, words_of
-from skcrf_sdca.structures.scores import Scores, entropies_of_rows
+from skcrf_sdca.structures.scores import Scores, entropies_of_rows, expected
 
 ONE_ROOT = TreeKind()
 
@@ -106,7 +107,7 @@ class SiblingScores(ArcScores):
     """Scores of arcs, and of the siblings of words, see _eisner.pyx.
 
     ``siblings`` are arrays (n, n, n) of sentences of n words, end to end, which begin
-    at ``bounds``. There are the best trees and their scores, and no probabilities.
+    at ``bounds``.
     """
 
     def __init__(self, local, offsets, kind, siblings, bounds):
@@ -128,3 +129,24 @@ class SiblingScores(ArcScores):
         return sibling_inference(
             self.kind, self.offsets, self.siblings, self.bounds, begin, end
         )
+
+    def sibling_marginals(self):
+        """Return the probabilities of siblings, in the form of their scores.
+
+        They are 0 where s is neither between h and m nor h.
+        """
+        found = np.zeros_like(self.siblings)
+        self._over_ranges(sibling_marginals, found)
+        return found
+
+    def _mean_score(self, local, tied):
+        of_siblings = expected(self.sibling_marginals(), self.siblings)
+        return super()._mean_score(local, tied) + of_siblings
+
+    def posterior(self):
+        """Return the trees with most right arcs in expectation, and log Z."""
+        node, log_z = self.node_marginals()
+        node[self.local == -np.inf] = -np.inf
+        # Siblings are in the marginals of arcs, and have no scores beside these.
+        arcs = ArcScores(node, self.tied, self.offsets, kind=self.kind)
+        return arcs.viterbi()[0], log_z
