@@ -70,8 +70,9 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     weights, up to C, that put the right tree before all of these by their costs [1]_.
 
     With templates of siblings in `features` and ``projective=True``, trees have scores
-    of pairs of arcs too, from one head to two neighbours on one side, and the best tree
-    is found among all [2]_.
+    of pairs of arcs too, from one head to two neighbours on one side. The best tree is
+    found among all [2]_, and with the losses that give probabilities, sums are over all
+    trees.
 
     With ``labelled=True`` the same steps then learn the relation of each word given the
     tree: a linear classifier, whose features are made of the head of the word, of that
@@ -166,8 +167,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             If tokens lack a column, heads form a cycle or are out of range, a word is
             its own head, or two words are below the root with ``single_root=True``; the
             message names the sentence and the word. If `features` have templates of
-            siblings without ``projective=True``, or with a loss of probabilities, or
-            `n_best` is above 1 with another loss than the hinge.
+            siblings without ``projective=True``, or `n_best` is above 1 with another
+            loss than the hinge.
         """
         arcs, heads, relations = self._read_trees(X, y)
         state = self._state(arcs, keeps=self.warm_start)
@@ -253,10 +254,9 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     def _arcs(self, X):
         """Return the TokenArcs of X."""
         arcs = TokenArcs(self._features(), X, takes_siblings=True)
-        if arcs.has_siblings and not (self.projective and not self._loss().is_smooth):
+        if arcs.has_siblings and not self.projective:
             raise ValueError(
-                "features: templates with s, of siblings, need projective=True, and "
-                "loss='hinge' or 'perceptron'."
+                "features: templates with s, of siblings, need projective=True."
             )
         return arcs
 
@@ -357,13 +357,13 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
 
     def _best_heads(self, arcs):
         """Return the heads of the best trees, end to end; None if scores are none."""
-        w, temperature = self._single_weights(), self.temperature_ or 1.0
+        w, largest = self._single_weights(), LARGEST_SCORE * (self.temperature_ or 1.0)
 
         def found(begin, end):
             rows = arcs.rows(begin, end)
             offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
             inference, siblings = self._inference(arcs, rows, offsets)
-            return best_heads(rows, inference, w, temperature, LARGEST_SCORE, siblings)
+            return best_heads(rows, inference, w, largest, siblings)
 
         parts = over_ranges(found, arcs.offsets, self.n_jobs)
         if any(part is None for part in parts):
@@ -395,10 +395,12 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         """Return the ArcScores of some sentences."""
         local = np.zeros((int(arcs.offsets[end] - arcs.offsets[begin]), 2))
         rows = arcs.rows(begin, end)
-        local[:, 1] = rows.scores(w) / (self.temperature_ or 1.0)
+        temperature = self.temperature_ or 1.0
+        local[:, 1] = rows.scores(w) / temperature
         offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
         if arcs.has_siblings:
             siblings, bounds = arcs.sibling_rows(rows).scores(w)
+            siblings /= temperature
             return SiblingScores(local, offsets, self._kind, siblings, bounds)
         return ArcScores(local, np.zeros(0), offsets, None, self._kind)
 

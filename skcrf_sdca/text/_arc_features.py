@@ -387,7 +387,8 @@ class TokenArcs:
         Raise MemoryError if the scores of the longest sentence do not fit.
         """
         check_fits(
-            8.0 * rows.longest**3,
+            # In nats, and as weights or marginals.
+            16.0 * rows.longest**3,
             f"the scores of siblings in a sentence of {rows.longest} words",
             "cut long sentences, or take templates without s",
         )

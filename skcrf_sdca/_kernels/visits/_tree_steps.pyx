@@ -9,9 +9,10 @@ of losses.py, with a cost of `margin` for each wrong head:
 
     loss = T log sum_y exp( (score(y) + cost(y)) / T ) - score(target).
 
-For T > 0, g = sum over arcs of (marginal - target) f(arc); for T = 0 the loss has the
-maximum, and g = f(best) - f(target). The perceptron takes the best tree without costs,
-and the step C. Weights are float32: reading them is most of the time of a visit.
+For T > 0, g = sum over arcs of (marginal - target) f(arc), and so over siblings (h, m,
+s) where trees have scores of these; for T = 0 the loss has the maximum, and g =
+f(best) - f(target). The perceptron takes the best tree without costs, and the step C.
+Weights are float32: reading them is most of the time of a visit.
 
 With the n best trees, costs included, there are n losses l_k and gradients g_k, and the
 step of MIRA is the nearest point that has none of these losses, up to C [1]:
@@ -28,18 +29,19 @@ one that gains least.
 """
 
 from libc.math cimport INFINITY, fabs, isfinite
+from libc.stdlib cimport labs
 from libc.string cimport memcpy
 
 from ..features._arc_rows cimport ArcRows
 from ..features._prefetch cimport prefetch
 from ..features._sibling_rows cimport SiblingRows
-from ..inference._eisner cimport sibling_of
+from ..inference._eisner cimport first_sibling, sibling_of
 from ..inference._projective_trees cimport SiblingTreeInference
 from ..inference._spanning_trees cimport SpanningTreeInference
 
 import numpy as np
 
-# Arcs whose marginal differs less from the target have no gradient.
+# Arcs and siblings whose marginal differs less from the target have no gradient.
 cdef double SMALLEST = 1e-5
 
 # The weights of trees are moved until a unit gains at most this share of the loss, and
@@ -54,8 +56,8 @@ cdef enum:
 
 
 def best_heads(
-    ArcRows rows, SpanningTreeInference inference, const float[::1] w,
-    double temperature, double largest, SiblingRows siblings=None,
+    ArcRows rows, SpanningTreeInference inference, const float[::1] w, double largest,
+    SiblingRows siblings=None,
 ):
     """Return the heads of the best trees of all sentences, end to end.
 
@@ -68,8 +70,6 @@ def best_heads(
     inference : SpanningTreeInference
         As for `TreeSteps`.
     w : ndarray of shape (n_features,), float32
-    temperature : float
-        What scores are divided by.
     largest : float
     siblings : SiblingRows, default=None
         As for `TreeSteps`.
@@ -89,9 +89,7 @@ def best_heads(
             rows.set_scores(&w[0], &inference.arcs[0])
             if siblings is not None:
                 siblings.set_scores(&w[0], &trees.siblings[0])
-            is_within = divided(
-                &inference.arcs[0], inference.length, temperature, largest
-            )
+            is_within = are_within(&inference.arcs[0], inference.length, largest)
             if not is_within:
                 break
             inference.set_best()
@@ -99,14 +97,12 @@ def best_heads(
     return found if is_within else None
 
 
-cdef bint divided(
-    double* scores, Py_ssize_t n, double temperature, double largest
+cdef bint are_within(
+    const double* scores, Py_ssize_t n, double largest
 ) noexcept nogil:
-    """Divide scores; return whether all are within a limit, or -inf."""
+    """Return whether all scores are within a limit, or -inf."""
     cdef Py_ssize_t a
     for a in range(n):
-        if temperature != 1.0:
-            scores[a] /= temperature
         if not (fabs(scores[a]) <= largest or scores[a] == -INFINITY):
             return False
     return True
@@ -140,7 +136,7 @@ cdef class TreeSteps:
         Visits so far.
     siblings : SiblingRows, default=None
         If trees have scores of siblings too. The inference is a SiblingTreeInference
-        then, which has room for these scores of one sentence; T is 0.
+        then, which has room for these scores of one sentence.
     n_best : int, default=1
         The trees of a step; with more than 1 T is 0, and the step not fixed.
     """
@@ -309,7 +305,7 @@ cdef class TreeSteps:
 
     cdef double set_loss(self, const int* heads) noexcept nogil:
         """Find the best tree, or the marginals; return the loss."""
-        cdef Py_ssize_t k, m, n = self.rows.n
+        cdef Py_ssize_t m, n = self.rows.n
         cdef double target = 0.0
         cdef double* arcs = &self.inference.arcs[0]
         for m in range(n):
@@ -322,9 +318,16 @@ cdef class TreeSteps:
         if self.temperature == 0.0:
             return self.inference.set_best() - target
         if self.temperature != 1.0:
-            for k in range(n * (n + 1)):
-                arcs[k] /= self.temperature
+            self.divide(arcs, n * (n + 1))
+            if self.trees is not None:
+                self.divide(&self.trees.siblings[0], n * n * n)
         return self.temperature * self.inference.set_marginals() - target
+
+    cdef void divide(self, double* scores, Py_ssize_t n) noexcept nogil:
+        """Divide scores by the temperature."""
+        cdef Py_ssize_t k
+        for k in range(n):
+            scores[k] /= self.temperature
 
     cdef void set_gradient(self, const int* heads) noexcept nogil:
         """Write the gradient of the loss."""
@@ -338,6 +341,29 @@ cdef class TreeSteps:
                 change = self.inference.marginals[h * n + m] - (heads[m] == h)
                 if fabs(change) > SMALLEST:
                     self.take(h, m, change, True)
+        if self.siblings is not None:
+            self.add_siblings(heads)
+
+    cdef void add_siblings(self, const int* heads) noexcept nogil:
+        """Add the expected features of siblings, less those of the target."""
+        cdef Py_ssize_t h, m, s, k, first, own, n = self.rows.n
+        cdef double change
+        for m in range(1, n + 1):
+            own = sibling_of(heads, m)
+            for h in range(1, n + 1):
+                # No sibling is more probable than its arc.
+                if (
+                    self.inference.marginals[h * n + m - 1] <= SMALLEST
+                    and heads[m - 1] != h
+                ):
+                    continue
+                first = first_sibling(n, h, m)
+                for k in range(labs(h - m)):
+                    s = k + (h if h < m else m + 1)
+                    change = self.trees.sibling_spans.of_siblings[first + k]
+                    change -= heads[m - 1] == h and s == own
+                    if fabs(change) > SMALLEST:
+                        self.take_sibling(h, m, s, change, True)
 
     cdef double take_difference(
         self, const int* found, const int* heads, double factor, bint adds
