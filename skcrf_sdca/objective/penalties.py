@@ -94,8 +94,8 @@ class ElasticNet:
 
     @property
     def factors(self):
-        """1 / curvature of the weights of features, and of all others."""
-        return 1.0 / self.curvature, 1.0 / self.curvature
+        """What visits multiply changes by, see `Weights.set_factors`."""
+        return None, np.array([1.0 / self.curvature]), 1.0 / self.curvature
 
     @property
     def offers(self):
@@ -164,18 +164,24 @@ class Proximal:
         As in `Objective`.
     shape : ndarray of shape (n_features,)
         kappa_j of the weights of each feature, relative to that of all other weights.
+        It is rounded, see `in_classes`.
     """
 
     name = "proximal"
     offers = frozenset({"curvature", "threshold"})
 
     def __init__(self, penalty, new_parameters, shape):
-        self.penalty, self.shape = penalty, shape
+        self.penalty = penalty
+        self._code, self._shape = in_classes(shape)
         self.threshold = penalty.threshold
         parameters = new_parameters()
         layout, n_biases = parameters.weights().layout, parameters.biases.size
         self._metric = Metric(
-            layout, n_biases, penalty.curvature, divides=not penalty.threshold
+            layout,
+            n_biases,
+            self._code,
+            penalty.curvature,
+            divides=not penalty.threshold,
         )
 
     @property
@@ -183,15 +189,20 @@ class Proximal:
         """The point z."""
         return self._metric.center
 
+    @property
+    def shape(self):
+        """kappa_j of the weights of each feature, over that of all other weights."""
+        return self._shape[self._code]
+
     def move(self, kappa, z, moved):
         """Set kappa of weights that are not of features, and the point.
 
         What visits move changes, and the dual point does not.
         """
-        self.kappa, rows = kappa, kappa * self.shape
+        self.kappa, rows = kappa, kappa * self._shape
         self._metric.move(kappa, rows, z, moved)
         curvature = self.penalty.curvature
-        self.factors = 1.0 / (curvature + rows), 1.0 / (curvature + kappa)
+        self.factors = self._code, 1.0 / (curvature + rows), 1.0 / (curvature + kappa)
 
     def moved_point(self, v):
         """Write what visits move over v, and return it."""
@@ -224,6 +235,34 @@ class Proximal:
         if self.threshold:
             shrink(out.copy(), self.threshold, 1.0, out)
         return out
+
+
+def in_classes(shape):
+    """Return the class of each number of a shape, and the mean of each class.
+
+    There are 256 classes, equally wide in the logarithm. So a visit reads one byte for
+    each feature, from memory that stays in the cache: with a number for each of 336,000
+    features, visits took 4 % longer.
+
+    Parameters
+    ----------
+    shape : ndarray of shape (n_features,)
+        Numbers >= 0. All that are 0 have a class of their own.
+
+    Returns
+    -------
+    code : ndarray of shape (n_features,), uint8
+    means : ndarray of shape (256,)
+        1 for classes without numbers.
+    """
+    is_positive = shape > 0.0
+    logs = np.log(shape, where=is_positive, out=np.zeros(len(shape)))
+    low, high = logs.min(initial=0.0), logs.max(initial=0.0)
+    code = 1.0 + np.rint(254.0 * (logs - low) / ((high - low) or 1.0))
+    code = np.where(is_positive, code, 0.0).astype(np.uint8)
+    count = np.bincount(code, minlength=256)
+    total = np.where(count, np.bincount(code, shape, minlength=256), 1.0)
+    return code, total / np.maximum(count, 1)
 
 
 def _parts(array):

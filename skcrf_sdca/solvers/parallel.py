@@ -144,14 +144,14 @@ class ParallelVisitor:
         """Tell the workers that the weights of the model were recomputed."""
         self.rounds.weights_changed()
 
-    def set_factors(self, factor, bias_factor):
+    def set_factors(self, code, value, bias_factor):
         """Have visits move weights by factors, see `Weights.set_factors`."""
         partition = self.partition
         for visitor, private in zip(self.visitors, partition.private, strict=True):
-            local = np.ones(partition.n_rows)
+            local = np.zeros(partition.n_rows, dtype=np.uint8)
             for features in (partition.shared, private):
-                local[partition.row[features]] = factor[features]
-            visitor.set_factors(local, bias_factor)
+                local[partition.row[features]] = code[features]
+            visitor.set_factors(local, value, bias_factor)
 
     def epoch(self, uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""

@@ -354,11 +354,22 @@ def test_rows_are_shrunk(rows):
     out, threshold = before.copy(), 0.5
     soft = values - np.clip(values, -threshold, threshold)
     expected = before.copy()
-    expected[index] = 2.0 * soft[index]
-    factor = np.full(len(values), 2.0)
-    _vecmath.shrink_rows(index, values, threshold, factor, active, out)
+    code = np.arange(60, dtype=np.uint8) % 3
+    factors = np.array([2.0, 0.5, 3.0])
+    expected[index] = factors[code[index], None] * soft[index]
+    _vecmath.shrink_rows(index, values, threshold, code, factors, active, out)
     same(out, expected)
     assert (active[index] == soft[index].any(axis=1)).all()
+
+
+def test_rows_are_preconditioned(rows):
+    values, index = rows
+    code, factors = np.arange(60, dtype=np.uint8) % 3, np.array([2.0, 0.5, 3.0])
+    own = factors[code[index], None]
+    out = values[: len(index)].copy()
+    norm = _vecmath.precondition_rows(out, index, code, factors)
+    same(out, own * values[: len(index)])
+    same(norm, (own * values[: len(index)] ** 2).sum())
 
 
 def test_changes_of_rows(rows):

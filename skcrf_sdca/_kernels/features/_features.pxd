@@ -2,6 +2,8 @@
 
 cimport cython
 
+from ..math._vecmath cimport skcrf_factors
+
 
 cdef class RowLayout:
     cdef readonly Py_ssize_t n_features
@@ -101,11 +103,13 @@ cdef class DistinctFeatures:
         self, Py_ssize_t i, const double* coef, Py_ssize_t n_labels,
         double* out) noexcept nogil
     cdef double precondition(
-        self, Py_ssize_t i, Py_ssize_t first, Py_ssize_t last, const double* factor,
-        Py_ssize_t n_labels, double* feature_sums) noexcept nogil
+        self, Py_ssize_t i, Py_ssize_t first, Py_ssize_t last,
+        const skcrf_factors* factors, Py_ssize_t n_labels,
+        double* feature_sums) noexcept nogil
     cdef void spread(
-        self, Py_ssize_t i, const double* factor, double unit, Py_ssize_t n_labels,
-        double* out) noexcept nogil
+        self, Py_ssize_t i, const skcrf_factors* factors, double unit,
+        Py_ssize_t n_labels, double* out) noexcept nogil
     cdef void shrink_coef(
-        self, Py_ssize_t i, const double* coef, double threshold, const double* factor,
-        Py_ssize_t n_labels, unsigned char* active, double* out) noexcept nogil
+        self, Py_ssize_t i, const double* coef, double threshold,
+        const skcrf_factors* factors, Py_ssize_t n_labels, unsigned char* active,
+        double* out) noexcept nogil

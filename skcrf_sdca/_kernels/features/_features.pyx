@@ -8,7 +8,7 @@ the norm of the direction is taken.
 
 from libc.string cimport memcpy, memset
 
-from ..math._vecmath cimport ops
+from ..math._vecmath cimport ops, skcrf_factors
 
 import numpy as np
 
@@ -415,33 +415,33 @@ cdef class DistinctFeatures:
     cdef double precondition(
         self,
         Py_ssize_t i, Py_ssize_t first, Py_ssize_t last,
-        const double* factor,                   # in, (d,)
+        const skcrf_factors* factors,
         Py_ssize_t n_labels,
         double* feature_sums,                   # in, out, (count(i), K)
     ) noexcept nogil:
         """Multiply sums of first <= r < last with the factors of their features.
 
-        Return the sum of factor[distinct_r] ||feature_sums[r]||^2 before.
+        Return the sum of factor_r ||feature_sums[r]||^2 before.
         """
         return ops.precondition_rows(
             feature_sums + first * n_labels, self.features(i) + first, last - first,
-            factor, n_labels,
+            factors, n_labels,
         )
 
     cdef void spread(
         self,
         Py_ssize_t i,
-        const double* factor,                   # in, (d,)
+        const skcrf_factors* factors,
         double unit,
         Py_ssize_t n_labels,
         double* out,                            # out, (count(i), K)
     ) noexcept nogil:
-        """Write out[r, k] = factor[distinct_r] / unit."""
+        """Write out[r, k] = factor_r / unit."""
         cdef Py_ssize_t r, k
         cdef const int* features = self.features(i)
         cdef double value
         for r in range(self.count(i)):
-            value = factor[features[r]] / unit
+            value = factors.value[factors.code[features[r]]] / unit
             for k in range(n_labels):
                 out[r * n_labels + k] = value
 
@@ -450,13 +450,13 @@ cdef class DistinctFeatures:
         Py_ssize_t i,
         const double* coef,                     # in, (d, K)
         double threshold,
-        const double* factor,                   # in, (d,)
+        const skcrf_factors* factors,
         Py_ssize_t n_labels,
         unsigned char* active,                  # in, out, (d,)
         double* out,                            # in, out, (d, K)
     ) noexcept nogil:
-        """Write out[j] = factor[j] soft(coef[j]) for the distinct features j."""
+        """Write out[j] = factor_j soft(coef[j]) for the distinct features j."""
         ops.shrink_rows(
-            self.features(i), self.count(i), coef, threshold, factor, active, out,
+            self.features(i), self.count(i), coef, threshold, factors, active, out,
             n_labels,
         )

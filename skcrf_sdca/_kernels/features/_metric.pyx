@@ -24,6 +24,8 @@ cdef class Metric:
     ----------
     layout : RowLayout
     n_biases : int
+    code : ndarray of shape (n_features,), uint8
+        Features with the same code have the same kappa.
     curvature : float
         c.
     divides : bool
@@ -40,16 +42,18 @@ cdef class Metric:
     cdef double curvature
     cdef bint divides
     cdef double bias                    # kappa of the biases
-    cdef const double[::1] rows         # (d,) kappa of the features
+    cdef const unsigned char[::1] code
+    cdef const double[::1] rows         # kappa of the features with a code
     cdef double[::1] z
     cdef readonly object center
 
     def __init__(
-        self, RowLayout layout, Py_ssize_t n_biases, double curvature, bint divides
+        self, RowLayout layout, Py_ssize_t n_biases, code, double curvature,
+        bint divides,
     ):
-        self.layout, self.n_biases = layout, n_biases
+        self.layout, self.n_biases, self.code = layout, n_biases, code
         self.curvature, self.divides = curvature, divides
-        self.bias, self.rows = 0.0, np.zeros(layout.n_features)
+        self.bias, self.rows = 0.0, np.zeros(256)
         self.z = self.center = np.zeros(n_biases + layout.size)
 
     def move(
@@ -62,7 +66,7 @@ cdef class Metric:
         cdef double old, new, multiple, quotient, own
         with nogil:
             for j in range(-1, self.layout.n_features):
-                old, new = self.kappa(j), bias if j < 0 else rows[j]
+                old, new = self.kappa(j), bias if j < 0 else rows[self.code[j]]
                 multiple, quotient = self.quotient(old), self.quotient(new)
                 begin, end = end, end + self.width(j)
                 for i in range(begin, end):
@@ -117,7 +121,7 @@ cdef class Metric:
 
     cdef double kappa(self, Py_ssize_t j) noexcept nogil:
         """Return kappa of the weights of feature j; -1 stands for the biases."""
-        return self.bias if j < 0 else self.rows[j]
+        return self.bias if j < 0 else self.rows[self.code[j]]
 
     cdef double quotient(self, double kappa) noexcept nogil:
         """Return what visits divide by for a kappa, 1 if they do not."""

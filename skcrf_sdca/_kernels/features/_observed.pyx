@@ -10,7 +10,7 @@ as reading the row.
 from libc.string cimport memset
 
 from ._features cimport DistinctFeatures, FeatureRows, RowLayout
-from ..math._vecmath cimport ops
+from ..math._vecmath cimport ops, skcrf_factors
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -258,32 +258,32 @@ cdef class ObservedFeatures(DistinctFeatures):
     cdef void spread(
         self,
         Py_ssize_t i,
-        const double* factor,                   # in, (d,)
+        const skcrf_factors* factors,
         double unit,
         Py_ssize_t n_labels,
         double* out,                            # out, (size(i),)
     ) noexcept nogil:
-        """Write out[r, k] = factor[distinct_r] / unit, of the labels k of r."""
+        """Write out[r, k] = factor_r / unit, of the labels k of r."""
         cdef Py_ssize_t r, p
         cdef const int* starts = self.starts_of(i)
         cdef const int* features = self.features(i)
         cdef double value
         for r in range(self.count(i)):
-            value = factor[features[r]] / unit
+            value = factors.value[factors.code[features[r]]] / unit
             for p in range(starts[r], starts[r + 1]):
                 out[p] = value
 
     cdef double precondition(
         self,
         Py_ssize_t i, Py_ssize_t first, Py_ssize_t last,
-        const double* factor,                   # in, (d,)
+        const skcrf_factors* factors,
         Py_ssize_t n_labels,
         double* feature_sums,                   # in, out, (size(i),)
     ) noexcept nogil:
         """Multiply sums of first <= r < last with the factors of their features."""
         return ops.precondition_ragged(
             feature_sums, self.starts_of(i) + first, self.features(i) + first,
-            last - first, factor,
+            last - first, factors,
         )
 
     cdef void shrink_coef(
@@ -291,15 +291,15 @@ cdef class ObservedFeatures(DistinctFeatures):
         Py_ssize_t i,
         const double* coef,                     # in, (size,)
         double threshold,
-        const double* factor,                   # in, (d,)
+        const skcrf_factors* factors,
         Py_ssize_t n_labels,
         unsigned char* active,                  # not used
         double* out,                            # in, out, (size,)
     ) noexcept nogil:
-        """Write factor[j] soft(row) for the rows of coef of the distinct features j."""
+        """Write factor_j soft(row) for the rows of coef of the distinct features j."""
         ops.shrink_ragged(
             &self.places[self.bounds[i]], self.starts_of(i), self.count(i),
-            self.features(i), coef, threshold, factor, out,
+            self.features(i), coef, threshold, factors, out,
         )
 
 

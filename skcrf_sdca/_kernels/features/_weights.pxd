@@ -2,6 +2,7 @@
 
 from ._features cimport DistinctFeatures, FeatureRows, RowLayout
 from ..math._line_search cimport PenaltyRise
+from ..math._vecmath cimport skcrf_factors
 
 
 cdef class Weights:
@@ -15,7 +16,10 @@ cdef class Weights:
     cdef const double[::1] end
     cdef readonly Py_ssize_t n_tied
     cdef const double[::1] transition
-    cdef const double[::1] factor       # (d,), None if visits move w = w_hat(mu)
+    # None if visits move w = w_hat(mu).
+    cdef const unsigned char[::1] factor_code
+    cdef const double[::1] factor_value
+    cdef skcrf_factors factors          # the addresses of both
     cdef double bias_factor
 
     cdef const double* coef_pointer(self) noexcept nogil

@@ -9,7 +9,7 @@ from libc.math cimport isinf
 from libc.string cimport memcpy
 
 from ._features cimport DistinctFeatures, FeatureRows, RowLayout
-from ..math._vecmath cimport ops, start_of
+from ..math._vecmath cimport ops, skcrf_factors
 
 import numpy as np
 
@@ -69,23 +69,32 @@ cdef class Weights:
         self.layout = layout
         self.n_features, self.n_labels = layout.n_features, n_labels
         self.boundaries = boundaries
-        self.factor, self.bias_factor = None, 1.0
+        self.factor_value, self.bias_factor = None, 1.0
 
-    def set_factors(self, const double[::1] factor, double bias_factor):
+    def set_factors(self, code, const double[::1] value, double bias_factor):
         """Have visits move w_j by a factor times the change of w_hat(mu)_j.
 
         Parameters
         ----------
-        factor : ndarray of shape (n_features,)
-            1 / curvature of the rows of coef in the penalty.
+        code : ndarray of shape (n_features,), uint8, or None
+            The factor of feature j is ``value[code[j]]``; None if all have the first.
+        value : ndarray of shape (n_codes,)
+            1 / curvature of rows of coef in the penalty.
         bias_factor : float
             1 / curvature of all other weights.
         """
-        if factor.shape[0] != self.n_features:
+        if code is None:
+            code = np.zeros(self.n_features, dtype=np.uint8)
+        if len(code) != self.n_features or code.max(initial=0) >= len(value):
             raise ValueError(
-                f"{factor.shape[0]} factors for {self.n_features} features"
+                f"{len(code)} codes of {len(value)} factors do not fit to "
+                f"{self.n_features} features"
             )
-        self.factor, self.bias_factor = factor, bias_factor
+        # One element more than needed: the address of an empty array is not defined.
+        self.factor_code = np.append(code, 0).astype(np.uint8)
+        self.factor_value = value
+        self.factors = skcrf_factors(&self.factor_code[0], &self.factor_value[0])
+        self.bias_factor = bias_factor
 
     def fill(self, const double[::1] rows, double bias):
         """Make every weight of feature j rows[j], and all other weights a bias."""
@@ -268,7 +277,7 @@ cdef class SparseWeights(Weights):
         v, of the same shape.
     threshold : float
     factors : tuple
-        As for `set_factors`; one number for all features will do.
+        The arguments of `set_factors`.
     """
 
     def __init__(
@@ -278,8 +287,7 @@ cdef class SparseWeights(Weights):
         super().__init__(blocks, boundaries, layout)
         self.dual = dual
         self.threshold = threshold
-        of_rows, of_biases = factors
-        self.set_factors(np.full(self.n_features, of_rows), of_biases)
+        self.set_factors(*factors)
         self.active = np.ones(max(self.n_features, 1), dtype=np.uint8)
 
     cdef void score_nodes(
@@ -320,7 +328,7 @@ cdef class SparseWeights(Weights):
         self.active[j] = ops.exceeding(dual, self.threshold, n) > 0
         if was_active or self.active[j] or self.layout.first != NULL:
             ops.shrink(
-                dual, self.threshold, self.factor[j], n,
+                dual, self.threshold, self.factor_value[self.factor_code[j]], n,
                 <double*> self.coef_pointer() + begin,
             )
 
@@ -334,7 +342,7 @@ cdef class SparseWeights(Weights):
         if self.layout.first == NULL:
             ops.shrink_rows(
                 rows, count, self.dual.coef_pointer(), self.threshold,
-                start_of(self.factor), &self.active[0], <double*> self.coef_pointer(),
+                &self.factors, &self.active[0], <double*> self.coef_pointer(),
                 self.n_labels,
             )
             return
@@ -421,7 +429,7 @@ cdef class FeatureSums:
         ``scale`` belongs to the sequence. Follows `set`. Where rows have factors, their
         sums are multiplied by these, for `add_to_weights`.
         """
-        if self.weights.factor is None:
+        if self.weights.factor_value is None:
             self.quadratic = scale * self.squared_norm()
         else:
             self.quadratic = scale * self.precondition()
@@ -451,16 +459,16 @@ cdef class FeatureSums:
         cdef Py_ssize_t n = self.weights.n_labels, i = self.i
         cdef Py_ssize_t n_frequent = self.features.count_frequent(i)
         cdef Py_ssize_t n_shared = n_frequent + self.features.count_rare(i)
-        cdef const double* factor = start_of(self.weights.factor)
+        cdef const skcrf_factors* factors = &self.weights.factors
         cdef double* sums = &self.distinct[0]
         cdef double norm = self.weights.bias_factor * self.squared_norm_of_blocks()
-        norm += self.features.precondition(i, 0, n_frequent, factor, n, sums)
+        norm += self.features.precondition(i, 0, n_frequent, factors, n, sums)
         return (
             self.sigma_prime.frequent * norm
             + self.sigma_prime.rare
-            * self.features.precondition(i, n_frequent, n_shared, factor, n, sums)
+            * self.features.precondition(i, n_frequent, n_shared, factors, n, sums)
             + self.features.precondition(
-                i, n_shared, self.features.count(i), factor, n, sums
+                i, n_shared, self.features.count(i), factors, n, sums
             )
         )
 
@@ -557,7 +565,7 @@ cdef class SparseFeatureSums(FeatureSums):
         self.quadratic = scale * self.squared_norm()
         self.scale = scale
         self.features.spread(
-            self.i, start_of(self.weights.factor), self.weights.bias_factor, n,
+            self.i, &self.weights.factors, self.weights.bias_factor, n,
             &self.weight[0],
         )
         self.features.copy_coef(self.i, self.moved.coef_pointer(), n, out)
@@ -632,7 +640,7 @@ cdef class SparseFeatureSums(FeatureSums):
         self.add_to(self.moved, step)
         self.features.shrink_coef(
             self.i, self.moved.coef_pointer(), self.sparse.threshold,
-            start_of(self.sparse.factor), self.weights.n_labels, &self.sparse.active[0],
+            &self.sparse.factors, self.weights.n_labels, &self.sparse.active[0],
             <double*> self.sparse.coef_pointer(),
         )
         self.sparse.refresh_biases()

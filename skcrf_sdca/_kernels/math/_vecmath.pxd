@@ -31,6 +31,10 @@ cdef extern from "vecmath.h":
         const long long* n_before
         const long long* n_reached
 
+    struct skcrf_factors:
+        const unsigned char* code
+        const double* value
+
     struct skcrf_vecmath:
         aim_function aim_single, aim_double
         xlogx_function xlogx_single, xlogx_double
@@ -94,9 +98,11 @@ cdef extern from "vecmath.h":
             double, const double*, const int*, Py_ssize_t, double*,
             Py_ssize_t) noexcept nogil
         double (*precondition_rows)(
-            double*, const int*, Py_ssize_t, const double*, Py_ssize_t) noexcept nogil
+            double*, const int*, Py_ssize_t, const skcrf_factors*,
+            Py_ssize_t) noexcept nogil
         double (*precondition_ragged)(
-            double*, const int*, const int*, Py_ssize_t, const double*) noexcept nogil
+            double*, const int*, const int*, Py_ssize_t,
+            const skcrf_factors*) noexcept nogil
         void (*join_rows)(
             double, const int*, Py_ssize_t, double*, double*, Py_ssize_t, Py_ssize_t,
             Py_ssize_t, double*, double*) noexcept nogil
@@ -130,11 +136,11 @@ cdef extern from "vecmath.h":
             const int*, const int*, Py_ssize_t, const double*, double*) noexcept nogil
         void (*shrink_ragged)(
             const int*, const int*, Py_ssize_t, const int*, const double*, double,
-            const double*, double*) noexcept nogil
+            const skcrf_factors*, double*) noexcept nogil
         void (*copy_rows)(
             const int*, Py_ssize_t, const double*, double*, Py_ssize_t) noexcept nogil
         void (*shrink_rows)(
-            const int*, Py_ssize_t, const double*, double, const double*,
+            const int*, Py_ssize_t, const double*, double, const skcrf_factors*,
             unsigned char*, double*, Py_ssize_t) noexcept nogil
 
 

@@ -230,20 +230,24 @@ def copy_rows(const int[::1] index, const double[:, ::1] rows, double[:, ::1] ou
 
 
 def precondition_rows(
-    double[:, ::1] x, const int[::1] index, const double[::1] factor
+    double[:, ::1] x, const int[::1] index, const unsigned char[::1] code,
+    const double[::1] value,
 ):
     """Multiply rows with the factors named, return their norm; see vecmath.h."""
+    cdef skcrf_factors factors = skcrf_factors(&code[0], &value[0])
     return ops.precondition_rows(
-        &x[0, 0], &index[0], len(index), &factor[0], x.shape[1]
+        &x[0, 0], &index[0], len(index), &factors, x.shape[1]
     )
 
 
 def shrink_rows(
     const int[::1] index, const double[:, ::1] v, double threshold,
-    const double[::1] factor, unsigned char[::1] active, double[:, ::1] out,
+    const unsigned char[::1] code, const double[::1] value,
+    unsigned char[::1] active, double[:, ::1] out,
 ):
     """Write factor soft(v) for the rows named; see vecmath.h."""
+    cdef skcrf_factors factors = skcrf_factors(&code[0], &value[0])
     ops.shrink_rows(
-        &index[0], len(index), &v[0, 0], threshold, &factor[0], &active[0], &out[0, 0],
+        &index[0], len(index), &v[0, 0], threshold, &factors, &active[0], &out[0, 0],
         v.shape[1],
     )

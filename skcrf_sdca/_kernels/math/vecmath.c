@@ -568,26 +568,26 @@ static void move_rows(double step, const double *restrict x, const int *index,
 }
 
 static double precondition_rows(double *restrict x, const int *index,
-                                ptrdiff_t count, const double *factor,
+                                ptrdiff_t count, const struct skcrf_factors *factors,
                                 ptrdiff_t n)
 {
     double norm = 0.0;
-    BY_PANELS(n, precondition_rows, x + first, index, count, factor, &norm, n);
+    BY_PANELS(n, precondition_rows, x + first, index, count, factors, &norm, n);
     return norm;
 }
 
 static double precondition_ragged(double *restrict x, const int *start,
                                   const int *index, ptrdiff_t count,
-                                  const double *factor)
+                                  const struct skcrf_factors *factors)
 {
     double norm = 0.0;
     for (ptrdiff_t j = 0; j < count; j++) {
-        double f = factor[index[j]], sum = 0.0;
+        double factor = factor_of(factors, index[j]), sum = 0.0;
         for (ptrdiff_t i = start[j]; i < start[j + 1]; i++) {
             sum += x[i] * x[i];
-            x[i] *= f;
+            x[i] *= factor;
         }
-        norm += f * sum;
+        norm += factor * sum;
     }
     return norm;
 }
@@ -811,15 +811,16 @@ static void copy_ragged(const int *place, const int *start, ptrdiff_t count,
 
 static void shrink_ragged(const int *place, const int *start, ptrdiff_t count,
                           const int *index, const double *restrict v,
-                          double threshold, const double *factor,
+                          double threshold, const struct skcrf_factors *factors,
                           double *restrict out)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         PREFETCH(out + place[j + AHEAD < count ? j + AHEAD : j]);
         const double *restrict from = v + place[j];
         double *restrict to = out + place[j];
+        double factor = factor_of(factors, index[j]);
         for (ptrdiff_t i = 0; i < start[j + 1] - start[j]; i++)
-            to[i] = factor[index[j]] * soft(from[i], threshold);
+            to[i] = factor * soft(from[i], threshold);
     }
 }
 
@@ -832,7 +833,7 @@ static void copy_rows(const int *index, ptrdiff_t count,
 
 static void shrink_rows(const int *index, ptrdiff_t count,
                         const double *restrict v, double threshold,
-                        const double *factor, unsigned char *active,
+                        const struct skcrf_factors *factors, unsigned char *active,
                         double *restrict out, ptrdiff_t n)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
@@ -849,10 +850,10 @@ static void shrink_rows(const int *index, ptrdiff_t count,
         if (n_above == 0 && !active[index[j]])
             continue;
         active[index[j]] = n_above > 0;
-        double *shrunk = out + index[j] * n;
+        double *shrunk = out + index[j] * n, factor = factor_of(factors, index[j]);
 #pragma omp simd
         for (ptrdiff_t i = 0; i < n; i++)
-            shrunk[i] = factor[index[j]] * soft(row[i], threshold);
+            shrunk[i] = factor * soft(row[i], threshold);
     }
 }
 

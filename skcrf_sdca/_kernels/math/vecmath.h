@@ -69,6 +69,18 @@ struct skcrf_blocks {
     const long long *n_before, *n_reached;
 };
 
+/* Factors of rows, of which at most 256 differ: the one of row j is value[code[j]]. Codes
+ * stay in the cache, where a number for each row would not. */
+struct skcrf_factors {
+    const unsigned char *code;
+    const double *value;
+};
+
+static inline double factor_of(const struct skcrf_factors *factors, int row)
+{
+    return factors->value[factors->code[row]];
+}
+
 struct skcrf_vecmath {
     /* out[i] = exp(x[i] - shift) for x[i] <= shift; arguments below -700, -inf among
      * them, count as -700. */
@@ -178,13 +190,13 @@ struct skcrf_vecmath {
     void (*move_rows)(double step, const double *x, const int *index, ptrdiff_t count,
                       double *rows, ptrdiff_t n);
 
-    /* x_j *= factor[index[j]], for each of the `count` rows x_j of x; returns
-     * sum_j factor[index[j]] ||x_j||^2 of the rows before. The rows have n numbers, or are
+    /* x_j *= factor of index[j], for each of the `count` rows x_j of x; returns the sum over
+     * j of this factor times ||x_j||^2 of the rows before. The rows have n numbers, or are
      * x[start[j]], ... before x[start[j + 1]]. */
     double (*precondition_rows)(double *x, const int *index, ptrdiff_t count,
-                                const double *factor, ptrdiff_t n);
+                                const struct skcrf_factors *factors, ptrdiff_t n);
     double (*precondition_ragged)(double *x, const int *start, const int *index,
-                                  ptrdiff_t count, const double *factor);
+                                  ptrdiff_t count, const struct skcrf_factors *factors);
 
     /* y += sum_p change_p with change_p = factor (c_p - y), for each of the `count` rows y
      * named by `index`, and c_p the same rows of the copies, that lie `stride` numbers
@@ -236,7 +248,8 @@ struct skcrf_vecmath {
      *
      * copy_ragged: x[start[j] + i] = rows[place[j] + i].
      *
-     * shrink_ragged: out[place[j] + i] = factor[index[j]] soft(v[place[j] + i]). */
+     * shrink_ragged: out[place[j] + i] = soft(v[place[j] + i]) times the factor of
+     *     index[j]. */
     void (*gather_ragged)(const double *a, const int *place, const int *width,
                           const long long *bounds, ptrdiff_t count, const int *label,
                           const double *rows, double *y, ptrdiff_t n);
@@ -249,18 +262,18 @@ struct skcrf_vecmath {
                         const double *rows, double *x);
     void (*shrink_ragged)(const int *place, const int *start, ptrdiff_t count,
                           const int *index, const double *v, double threshold,
-                          const double *factor, double *out);
+                          const struct skcrf_factors *factors, double *out);
 
     /* x_j = rows[index[j]], for each of the `count` rows x_j of x, of n numbers. */
     void (*copy_rows)(const int *index, ptrdiff_t count, const double *rows, double *x,
                       ptrdiff_t n);
 
-    /* out_j = factor[index[j]] soft(v_j), for each of the `count` rows v_j of v named by
+    /* out_j = soft(v_j) times the factor of index[j], for each of the `count` rows v_j of v named by
      * `index`, of n numbers, where active[index[j]] says whether out_j has numbers other
      * than 0. */
     void (*shrink_rows)(const int *index, ptrdiff_t count, const double *v,
-                        double threshold, const double *factor, unsigned char *active,
-                        double *out, ptrdiff_t n);
+                        double threshold, const struct skcrf_factors *factors,
+                        unsigned char *active, double *out, ptrdiff_t n);
 };
 
 extern const struct skcrf_vecmath skcrf_vecmath_plain, skcrf_vecmath_v3, skcrf_vecmath_v4;

@@ -76,15 +76,16 @@ INLINED void NAMED(move_rows)(int count, ptrdiff_t width, double step, const dou
 
 INLINED void NAMED(precondition_rows)(int count, ptrdiff_t width, double *x,
                                       const int *index, ptrdiff_t n_rows,
-                                      const double *factor, double *norm, ptrdiff_t n)
+                                      const struct skcrf_factors *factors,
+                                      double *norm, ptrdiff_t n)
 {
     VECTOR sum[MOST_VECTORS], row[MOST_VECTORS];
     EACH_VECTOR sum[v] = (VECTOR){0.0};
     for (ptrdiff_t j = 0; j < n_rows; j++, x += n) {
-        double f = factor[index[j]];
+        double factor = factor_of(factors, index[j]);
         EACH_VECTOR row[v] = AT(x, v);
-        EACH_VECTOR sum[v] += f * row[v] * row[v];
-        EACH_VECTOR AT(x, v) = f * row[v];
+        EACH_VECTOR sum[v] += factor * row[v] * row[v];
+        EACH_VECTOR AT(x, v) = factor * row[v];
     }
     /* The numbers that the last vector shares with the one before count once. */
     double number[LENGTH];

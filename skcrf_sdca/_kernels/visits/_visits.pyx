@@ -214,9 +214,9 @@ cdef class DualVisitor(Visitor):
         """Refresh derived weights after w was changed outside of visits."""
         self.item.weights.refresh()
 
-    def set_factors(self, factor, bias_factor):
+    def set_factors(self, code, value, bias_factor):
         """Have visits move weights by factors, see `Weights.set_factors`."""
-        self.item.weights.set_factors(factor, bias_factor)
+        self.item.weights.set_factors(code, value, bias_factor)
 
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Store a new gap of sequence i, and tell the sampler."""
