@@ -222,6 +222,19 @@ def test_belief_propagation_is_compared():
 
 
 @pytest.mark.slow
+def test_parsers_of_second_order_are_compared(data_folder):
+    few = "--sentences", "20", "--epochs", "2", "--longest", "6", "--bits", "12"
+    printed = run("second_order_parsing", *few, data=data_folder).stdout
+    rows = [row.split() for row in printed.splitlines()]
+    assert [row[2] for row in rows[1:7]] == ["arcs", "bp", "bound"] * 2
+    assert [row[1] for row in rows[8:]] == ["bp", "bound"] * 4
+    # The losses of exact sums and of bounds are not negative.
+    assert all(float(row[k]) == 0.0 for row in rows[1:7:3] for k in (5, 7))
+    assert all(float(row[k]) == 0.0 for row in rows[3:7:3] for k in (5, 7))
+    assert all(float(row[2]) == 0.0 for row in rows[9::2])
+
+
+@pytest.mark.slow
 def test_graphs_are_compared(cache, data_folder):
     options = ["--quick", "--task", "digits", "ned"]
     done = run("graphs", *options, data=data_folder)
