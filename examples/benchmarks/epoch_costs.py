@@ -38,6 +38,8 @@ SOLVERS = {
 }
 PROMISES = {"SAG-NUS*": 2.0, "OEG": 4.0}
 WARM_UP = 3
+METRIC_HEADER = ["task", "alpha n", "plain ms", "metric ms", "ratio"]
+N_ALPHAS = 1.0, 0.2
 HEADER = ["task", "solver", "epoch s", "pass s", "ratio", "promised", "calls / n"]
 
 
@@ -70,16 +72,48 @@ def measure(solver, n_rounds):
     return *np.median(times, axis=0), calls
 
 
+def visits_in_metric(problem, n_rounds):
+    """Return the milliseconds of the visits of an epoch, plain and in the metric.
+
+    Both fits begin at the start, and their epochs are made in turns. The first one does
+    not count.
+    """
+    crf = SDCACRF(sampling="uniform", random_state=0)
+    plain = crf.set_params(acceleration=None)._new_solver(problem)
+    outer = crf.set_params(acceleration="auto")._new_solver(problem)
+    times = []
+    for _ in range(n_rounds + 1):
+        outer.solver.move_center(outer._kappa(), outer.model.w)
+        times.append((seconds(plain.epoch), seconds(outer.solver.epoch)))
+        plain.certify()
+        outer.certify()
+    return 1e3 * np.mean(times[1:], axis=0)
+
+
+def metric_rows(task, n_rounds):
+    """Return rows of the table of `visits_in_metric`."""
+    for n_alpha in N_ALPHAS:
+        task.alpha = n_alpha / len(task.y)
+        plain, metric = visits_in_metric(tasks.problem(task), n_rounds)
+        figures = f"{plain:.0f}", f"{metric:.0f}", f"{metric / plain:.3f}"
+        yield [task.name, f"{n_alpha:g}", *figures]
+
+
 def main():
     """Print a row for each task and solver."""
     parser = runs.parser(__doc__)
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--metric", action="store_true")
     arguments = parser.parse_args()
     campaign = runs.Campaign(arguments)
-    rows = [HEADER]
+    rows = [METRIC_HEADER if arguments.metric else HEADER]
     with threadpool_limits(1):
         for name in campaign.names:
-            problem = tasks.problem(campaign.load(name))
+            task = campaign.load(name)
+            if arguments.metric:
+                rows += metric_rows(task, arguments.rounds)
+                continue
+            problem = tasks.problem(task)
             for label, crf in SOLVERS.items():
                 solver = crf._new_solver(problem)
                 epoch, one_pass, calls = measure(solver, arguments.rounds)
