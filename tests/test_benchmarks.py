@@ -1,10 +1,13 @@
 """Every benchmark script of a figure or a table runs with --quick."""
 
 import csv
+import gzip
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -40,7 +43,27 @@ SCRIPTS = {
 OPTIONS = dict.fromkeys(("memory_vs_crfsuite", "time_to_optimum"), ["--task", "ned"])
 
 
-def run(name, *options, data=None):
+# Sentences of each file of a corpus: more than any trial takes.
+N_SENTENCES = 350
+
+
+@pytest.fixture(scope="module")
+def corpora(data_folder, tmp_path_factory):
+    """Folder of the corpora, whose texts are cut to their first sentences."""
+    folder = tmp_path_factory.mktemp("corpora")
+    for path in data_folder.rglob("*.*"):
+        copy = folder / path.relative_to(data_folder)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".gz":
+            sentences = gzip.decompress(path.read_bytes()).split(b"\n\n")
+            content = b"\n\n".join([*sentences[:N_SENTENCES], b""])
+            copy.write_bytes(gzip.compress(content, compresslevel=1))
+        else:
+            copy.symlink_to(path.resolve())
+    return folder
+
+
+def run_anew(name, *options, data=None):
     """Return what a script printed; it must end without an error."""
     environment = dict(os.environ)
     if data is not None:
@@ -52,20 +75,55 @@ def run(name, *options, data=None):
 
 
 @pytest.fixture(scope="module")
+def forks():
+    """Process that runs scripts in forks."""
+    path = os.pathsep.join([str(FOLDER), os.environ.get("PYTHONPATH", "")])
+    with subprocess.Popen(
+        [sys.executable, "-P", Path(__file__).parent / "script_forks.py"],
+        env=os.environ | {"PYTHONPATH": path.rstrip(os.pathsep)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield process
+        process.stdin.close()
+
+
+@pytest.fixture
+def run(forks, tmp_path):
+    """Function as `run_anew`, for scripts whose own memory or log does not matter."""
+    files = tmp_path / "stdout", tmp_path / "stderr"
+
+    def result(name, *options, data=None):
+        job = {
+            "arguments": [str(FOLDER / f"{name}.py"), *map(str, options)],
+            "environment": {} if data is None else {"SKCRF_SDCA_DATA": str(data)},
+            "files": [str(file) for file in files],
+        }
+        print(json.dumps(job), file=forks.stdin, flush=True)
+        status = int(forks.stdout.readline())
+        stdout, stderr = (file.read_text() for file in files)
+        assert status == 0, stdout + stderr
+        return SimpleNamespace(stdout=stdout, stderr=stderr)
+
+    return result
+
+
+@pytest.fixture(scope="module")
 def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_the_quick_trial_runs(name, cache, data_folder):
+def test_the_quick_trial_runs(run, name, cache, corpora):
     if name in ("memory_vs_crfsuite", "time_to_optimum"):
         pytest.importorskip("pycrfsuite")
     output, written = SCRIPTS[name]
     options = ["--quick", "--cache", cache, *OPTIONS.get(name, [])]
     if output is not None:
         options += ["--output", cache / output]
-    assert run(name, *options, data=data_folder).stdout
+    assert run(name, *options, data=corpora).stdout
     for file in written:
         assert len((cache / file).read_bytes().splitlines()) > 1
 
@@ -73,14 +131,14 @@ def test_the_quick_trial_runs(name, cache, data_folder):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
 def test_cycles_of_fit_and_pickle_leave_nothing_behind():
-    run("soak", "--cycles", "600")
+    run_anew("soak", "--cycles", "600")
 
 
 @pytest.mark.slow
-def test_the_tutorial_is_compared_with_crfsuite(data_folder):
+def test_the_tutorial_is_compared_with_crfsuite(run, corpora):
     pytest.importorskip("sklearn_crfsuite")
     options = "--first", "300", "--iterations", "20"
-    done = run("as_people_run", *options, data=data_folder)
+    done = run("as_people_run", *options, data=corpora)
     rows = [row.split() for row in done.stdout.splitlines()]
     for pairs in ("observed", "all"):
         ways = [row[1] for row in rows if row[0] == pairs]
@@ -88,14 +146,14 @@ def test_the_tutorial_is_compared_with_crfsuite(data_folder):
 
 
 @pytest.mark.slow
-def test_the_cost_of_validation_is_measured_for_both_forms(data_folder):
-    done = run("validation_cost", "--first", "300", data=data_folder)
+def test_the_cost_of_validation_is_measured_for_both_forms(run, corpora):
+    done = run("validation_cost", "--first", "300", data=corpora)
     forms = [row.split()[0] for row in done.stdout.splitlines()]
     assert forms == ["input", "packed", "lists"]
 
 
 @pytest.mark.slow
-def test_logistic_regression_is_measured():
+def test_logistic_regression_is_measured(run):
     done = run("multinomial", "--quick")
     # The header, and nine solvers for each alpha.
     assert len(done.stdout.splitlines()) == 1 + 2 * 9
@@ -103,9 +161,9 @@ def test_logistic_regression_is_measured():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--projective", "--by-length")])
-def test_a_parser_is_certified(options, data_folder):
+def test_a_parser_is_certified(run, options, corpora):
     few = "--sentences", "60", "--epochs", "2", "--bits", "12"
-    printed = run("certified_parsing", *few, *options, data=data_folder).stdout
+    printed = run("certified_parsing", *few, *options, data=corpora).stdout
     assert "UAS" in printed
     assert ("arcs" in printed) == ("--by-length" in options)
 
@@ -114,15 +172,15 @@ def test_a_parser_is_certified(options, data_folder):
 @pytest.mark.parametrize(
     ("options", "firsts"), [((), ["1", "1", "1", "1", "inf"]), (("--figure",), ["1"])]
 )
-def test_losses_of_parsers_are_compared(options, firsts, data_folder):
+def test_losses_of_parsers_are_compared(run, options, firsts, corpora):
     few = "--sentences", "30", "--epochs", "1"
-    printed = run("parsing_losses", *few, *options, data=data_folder).stdout
+    printed = run("parsing_losses", *few, *options, data=corpora).stdout
     rows = printed.splitlines()[-len(firsts) :]
     assert [row.split()[0] for row in rows] == firsts
 
 
 @pytest.mark.slow
-def test_residual_sampling_is_compared():
+def test_residual_sampling_is_compared(run):
     header, *rows = run("residual_sampling", "--quick").stdout.splitlines()
     assert header.split()[:2] == ["data", "sampling"]
     assert len(rows) == 2 * 6
@@ -130,8 +188,8 @@ def test_residual_sampling_is_compared():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "n_rows"), [("nonuniformity", 6), ("starts", 15)])
-def test_schemes_and_starts_are_measured(name, n_rows, data_folder):
-    done = run(name, "--quick", "--task", "ocr", data=data_folder)
+def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
+    done = run(name, "--quick", "--task", "ocr", data=corpora)
     assert len(done.stdout.splitlines()) == 1 + n_rows
 
 
@@ -146,32 +204,32 @@ def test_schemes_and_starts_are_measured(name, n_rows, data_folder):
         ("ramp_and_risk", [], 15),
     ],
 )
-def test_variants_of_the_papers_are_measured(name, options, n_rows, data_folder):
-    done = run(name, "--quick", *options, data=data_folder)
+def test_variants_of_the_papers_are_measured(run, name, options, n_rows, corpora):
+    done = run(name, "--quick", *options, data=corpora)
     assert len(done.stdout.splitlines()) == 1 + n_rows
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["signals", "mixed"])
-def test_dense_features_are_measured(task, data_folder):
+def test_dense_features_are_measured(run, task, corpora):
     # Steps of OEGCRF hardly move on recordings, in however many seconds.
     options = ["--quick", "--softmax", "--limit", "1", "--task", task]
     options += ["--estimator", "OEGCRF", "CRF"]
-    header, *rows = run("dense_tasks", *options, data=data_folder).stdout.splitlines()
+    header, *rows = run("dense_tasks", *options, data=corpora).stdout.splitlines()
     assert header.endswith("gap / P")
     assert [row.split()[2] for row in rows] == ["OEGCRF", "CRF:", "softmax"]
 
 
 @pytest.mark.slow
-def test_the_hinge_is_measured(data_folder):
+def test_the_hinge_is_measured(run, corpora):
     options = ["--first", "20", "--epochs", "3", "--task", "ocr"]
-    done = run("hinge", *options, data=data_folder)
+    done = run("hinge", *options, data=corpora)
     assert "plain P / P - 1" in done.stdout
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["morphology", "bioes"])
-def test_models_of_many_labels_are_measured(task):
+def test_models_of_many_labels_are_measured(run, task):
     done = run("many_labels", "--quick", "--task", task, "--solvers", "SDCA", "OEG")
     *_, sdca, oeg = done.stdout.splitlines()
     # The same transitions, and about the same accuracy.
@@ -180,9 +238,9 @@ def test_models_of_many_labels_are_measured(task):
 
 
 @pytest.mark.slow
-def test_the_time_to_f1_is_measured(data_folder):
+def test_the_time_to_f1_is_measured(run, corpora):
     pytest.importorskip("pycrfsuite")
-    done = run("time_to_f1", "--quick", "--task", "ned", data=data_folder)
+    done = run("time_to_f1", "--quick", "--task", "ned", data=corpora)
     # The header, the level, eight of ours, five of CRFsuite, and one pass in two ways.
     header, *rows = done.stdout.splitlines()
     assert len(rows) == 1 + 8 + 5 + 2
@@ -190,9 +248,9 @@ def test_the_time_to_f1_is_measured(data_folder):
 
 
 @pytest.mark.slow
-def test_losses_are_compared(data_folder):
+def test_losses_are_compared(run, corpora):
     options = ["--first", "40", "--epochs", "2", "--task", "conll2000"]
-    done = run("losses", *options, data=data_folder)
+    done = run("losses", *options, data=corpora)
     rows = [row.split() for row in done.stdout.splitlines()]
     # beta gamma, the table of both, class weights; each with a header.
     assert [row[0] for row in rows[2:10]] == "0 1 3 5 9 15 25 inf".split()
@@ -201,7 +259,7 @@ def test_losses_are_compared(data_folder):
 
 
 @pytest.mark.slow
-def test_wide_graphs_are_compared(tmp_path):
+def test_wide_graphs_are_compared(run, tmp_path):
     done = run("wide_graphs", "--quick", "--output", tmp_path / "w.png")
     # Two widths, snakes, the image, the digits and three temperatures.
     assert done.stdout.count("trw") == 2 + 1 + 1 + 1 + 3
@@ -210,7 +268,7 @@ def test_wide_graphs_are_compared(tmp_path):
 
 
 @pytest.mark.slow
-def test_belief_propagation_is_compared():
+def test_belief_propagation_is_compared(run):
     done = run("belief_propagation", "--quick", "--task", "images", "random", "trees")
     rows = [row.split() for row in done.stdout.splitlines()]
     assert [row[2] for row in rows[1:10]] == ["exact", "trw", "bp"] * 3
@@ -222,9 +280,9 @@ def test_belief_propagation_is_compared():
 
 
 @pytest.mark.slow
-def test_parsers_of_second_order_are_compared(data_folder):
+def test_parsers_of_second_order_are_compared(run, corpora):
     few = "--sentences", "20", "--epochs", "2", "--longest", "6", "--bits", "12"
-    printed = run("second_order_parsing", *few, data=data_folder).stdout
+    printed = run("second_order_parsing", *few, data=corpora).stdout
     rows = [row.split() for row in printed.splitlines()]
     assert [row[2] for row in rows[1:7]] == ["arcs", "bp", "bound"] * 2
     assert [row[1] for row in rows[8:]] == ["bp", "bound"] * 4
@@ -235,18 +293,18 @@ def test_parsers_of_second_order_are_compared(data_folder):
 
 
 @pytest.mark.slow
-def test_graphs_are_compared(cache, data_folder):
+def test_graphs_are_compared(run, cache, corpora):
     options = ["--quick", "--task", "digits", "ned"]
-    done = run("graphs", *options, data=data_folder)
+    done = run("graphs", *options, data=corpora)
     rows = {row.split()[0]: row.split() for row in done.stdout.splitlines() if row}
     assert float(rows["rows"][1]) > float(rows["nodes"][1])
     assert "skip" in rows
 
 
 @pytest.mark.slow
-def test_small_models_are_measured(cache, data_folder):
+def test_small_models_are_measured(run, cache, corpora):
     options = ["--quick", "--rounds", "2", "--output", cache / "small.png"]
-    run("small_models", *options, "--task", "ned", data=data_folder)
+    run("small_models", *options, "--task", "ned", data=corpora)
     header, *rows = csv.reader((cache / "small_ned.csv").read_text().splitlines())
     size = header.index("sparse MB")
     by_threshold = [float(row[size]) for row in rows if row[0].startswith("prune")]
@@ -256,8 +314,8 @@ def test_small_models_are_measured(cache, data_folder):
 
 
 @pytest.mark.slow
-def test_what_is_proven_to_be_0_is_0(data_folder):
-    done = run("screening", "--first", "100", data=data_folder)
+def test_what_is_proven_to_be_0_is_0(run, corpora):
+    done = run("screening", "--first", "100", data=corpora)
     # Five gaps for each of three penalties.
     rows = [row.replace(",", "").split() for row in done.stdout.splitlines()[-15:]]
     zero, proven = np.array([row[-2:] for row in rows], dtype=int).T.reshape(2, 3, 5)
@@ -266,16 +324,16 @@ def test_what_is_proven_to_be_0_is_0(data_folder):
 
 
 @pytest.mark.slow
-def test_seeds_are_compared(data_folder):
+def test_seeds_are_compared(run, corpora):
     options = ["--first", "40", "--seeds", "2", "--tol", "1e-2"]
-    done = run("seeds", *options, data=data_folder)
+    done = run("seeds", *options, data=corpora)
     names = [row.split()[0] for row in done.stdout.splitlines()]
     assert names == ["optimum:", "SDCACRF", "OEGCRF"]
 
 
 @pytest.mark.slow
-def test_ways_to_train_on_some_labels_are_compared(data_folder):
-    done = run("partial_labels", "--quick", data=data_folder)
+def test_ways_to_train_on_some_labels_are_compared(run, corpora):
+    done = run("partial_labels", "--quick", data=corpora)
     rows = [row.split() for row in done.stdout.splitlines() if "%" in row]
     assert [row[0] for row in rows] == ["0%"] + ["50%"] * 3 + ["80%"] * 3
     assert done.stdout.count("P by convex problem") == 2
@@ -283,9 +341,9 @@ def test_ways_to_train_on_some_labels_are_compared(data_folder):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
-def test_a_cluster_and_one_that_loses_a_worker_are_measured(data_folder):
+def test_a_cluster_and_one_that_loses_a_worker_are_measured(corpora):
     pytest.importorskip("distributed", reason="needs the extra 'distributed'")
-    done = run("cluster", "--quick", "--method", "lbfgs", data=data_folder)
+    done = run_anew("cluster", "--quick", "--method", "lbfgs", data=corpora)
     assert len(done.stdout.splitlines()) == 4
     assert "is lost with worker" in done.stderr
 
@@ -293,6 +351,6 @@ def test_a_cluster_and_one_that_loses_a_worker_are_measured(data_folder):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
 def test_the_memory_of_a_stream_is_measured():
-    done = run("stream", "--quick", "--method", "PassiveAggressiveCRF")
+    done = run_anew("stream", "--quick", "--method", "PassiveAggressiveCRF")
     first, last = map(float, done.stdout.splitlines()[1].split()[1:3])
     assert last < first + 50.0
