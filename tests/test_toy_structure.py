@@ -4,6 +4,7 @@ The toy in tests/toy/ is trained by every solver whose needs it meets, predicts,
 explained, saved and loaded. The twin enumerates labellings in plain NumPy.
 """
 
+import os
 import subprocess
 import sys
 from itertools import product
@@ -45,7 +46,9 @@ def counts(tmp_path_factory):
     headers = str(KERNELS / "math")
     (folder / "setup.py").write_text(BUILD.format(root=str(ROOT), headers=headers))
     command = [sys.executable, "-P", "setup.py", "-q", "build_ext", "--inplace"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
+    # To optimise it would take longer than all that it computes.
+    options = {"env": os.environ | {"CFLAGS": "-O0"}, "cwd": folder, "timeout": 300}
+    subprocess.run(command, check=True, capture_output=True, **options)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(TOY)
         patch.syspath_prepend(folder)

@@ -454,8 +454,10 @@ def test_methods_are_near_the_optimum_of_ocr_after_50_epochs(data_folder, method
     solver = solver_of(tasks.problem(task), method)
     for _ in range(50):
         solver.epoch()
-        # With it, the rate of "sgd" falls.
-        primal = solver.certify().primal
+        if solver.rate.adaptive:
+            # With it, the rate falls.
+            solver.certify()
+    primal = solver.certify().primal
     assert primal - task.optimum <= 1e-2 * task.optimum
 
 
