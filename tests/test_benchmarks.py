@@ -201,7 +201,7 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
         ("several_c", [], 12),
         ("sag_variants", [], 7),
         ("exact_blocks", [], 12),
-        ("ramp_and_risk", [], 15),
+        ("ramp_and_risk", ["--tol", "0.1"], 15),
     ],
 )
 def test_variants_of_the_papers_are_measured(run, name, options, n_rows, corpora):
