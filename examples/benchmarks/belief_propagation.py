@@ -4,9 +4,10 @@
 [--alpha 1 0.1] [--quick]
 
 The fixed points of belief propagation are those of Bethe's free energy, which is no
-bound of log Z, and not convex. Martins et al. ("Turbo parsers", EMNLP 2010) train with
-it, and find P(y | x) > 1 for 15 % of sentences. Here belief propagation, in NumPy, is
-in the place of the inference of `GraphCRF`, with the same features and penalty, and
+bound of log Z, and not convex. Martins et al. ("Learning structured classifiers with
+dual coordinate ascent", 2010) train parsers with it, and find P(y | x) > 1 for 15 % of
+the sentences; second_order_parsing.py has parsers. Here belief propagation, in NumPy,
+is in the place of the inference of `GraphCRF`, with the same features and penalty, and
 L-BFGS minimises the loss as if its marginals were the gradient. Beside it are exact
 inference and tree-reweighted inference (trw), whose losses are never negative.
 
