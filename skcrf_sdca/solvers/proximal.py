@@ -16,9 +16,10 @@ of min P, n sequences, and m_j the mean square of the values of feature j that a
 
     kappa_j = 4 s L / n m_j min(1, f_j / n)^(1/4),    s = min(1, 30 / K)^(2/3),
 
-and 4 s L / n for all other weights. L is the geometric mean of P(w) and of the best D.
-K labels share the curvature: the sum over them of p (1 - p) is at most twice the loss.
-With s, 656 labels take 11 epochs in place of 31 (docs/many_labels.rst).
+and 4 s L / n for all other weights; `in_classes` in penalties.py rounds kappa_j to 256
+values. L is the geometric mean of P(w) and of the best D. K labels share the curvature:
+the sum over them of p (1 - p) is at most twice the loss. With s, 656 labels take 11
+epochs in place of 31 (docs/many_labels.rst).
 
 Fewer than 128 sequences share few features, so that plain visits can be fast and P(w)
 is far above min P for long; and a large kappa keeps D low where little of the penalty

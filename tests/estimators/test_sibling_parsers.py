@@ -77,6 +77,15 @@ def scored(words, w, **kind):
     return trees, rows, rows @ w
 
 
+def with_weights(crf, X, y, start):
+    """Yield each sentence that has words; the parser is at the same weights for each."""
+    for words, heads in zip(X, y, strict=True):
+        if words:
+            crf.fit([words], [heads])
+            crf.coef_ = start[np.newaxis].copy()
+            yield words, heads
+
+
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("loss", ["hinge", "perceptron"])
 def test_steps_are_those_of_the_twin(loss, single_root):
@@ -84,11 +93,7 @@ def test_steps_are_those_of_the_twin(loss, single_root):
     # Weights that leave no ties between trees.
     start = np.random.default_rng(5).normal(size=N_FEATURES)
     crf = new_parser(C=0.05, loss=loss, average=False, single_root=single_root)
-    for words, heads in zip(X, y, strict=True):
-        if not words:
-            continue
-        crf.fit([words], [heads])
-        crf.coef_ = start[np.newaxis].copy()
+    for words, heads in with_weights(crf, X, y, start):
         trees, rows, values = scored(words, start, single_root=single_root)
         assert crf.predict([words]).tolist() == [trees[values.argmax()]]
         cost = (np.array(trees) != heads).sum(axis=1) if loss == "hinge" else 0.0
@@ -110,11 +115,7 @@ def test_steps_of_smooth_losses_are_those_of_the_twin(loss, temperature, single_
     start = np.random.default_rng(5).normal(size=N_FEATURES)
     crf = new_parser(loss=loss, temperature=temperature, margin=1.7)
     crf.set_params(C=0.05, average=False, single_root=single_root)
-    for words, heads in zip(X, y, strict=True):
-        if not words:
-            continue
-        crf.fit([words], [heads])
-        crf.coef_ = start[np.newaxis].copy()
+    for words, heads in with_weights(crf, X, y, start):
         trees, rows, values = scored(words, start, single_root=single_root)
         cost = 1.7 * (np.array(trees) != heads).sum(axis=1)
         scaled = (values + cost * (loss == "softmax_margin")) / temperature
