@@ -78,7 +78,7 @@ def scored(words, w, **kind):
 
 
 def with_weights(crf, X, y, start):
-    """Yield each sentence that has words; the parser is at the same weights for each."""
+    """Yield the sentences that have words; the parser has the same weights at each."""
     for words, heads in zip(X, y, strict=True):
         if words:
             crf.fit([words], [heads])
