@@ -54,6 +54,7 @@ cdef class Eisner:
     cdef void split_words(self, double* out) noexcept nogil
     cdef void split_arcs(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil
     cdef void add_out(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil
+
     @cython.final
     cdef inline double share(self, double inside, double outside) noexcept nogil:
         """Return which share of Z the trees with a span have, or the best score."""
@@ -75,6 +76,7 @@ cdef class Eisner:
     cdef void push(
         self, int is_right, Py_ssize_t i, Py_ssize_t j,
         Py_ssize_t* n_todo) noexcept nogil
+
     @cython.final
     cdef inline double plus(self, double a, double b) noexcept nogil:
         cdef double largest

@@ -46,7 +46,7 @@ from libc.stdlib cimport labs
 from libc.string cimport memcpy, memset
 
 from ._matrix_tree cimport largest_of
-from ._spanning_trees cimport draw
+from ._spanning_trees cimport draw as draw_number
 
 import numpy as np
 
@@ -573,7 +573,9 @@ cdef class SiblingEisner(Eisner):
         cdef Py_ssize_t first = first_sibling(self.n, h, m), found
         if self.mode == BEST:
             return self.sibling[h * (self.n + 1) + m]
-        found = draw(&self.of_siblings[first], labs(h - m), 1, self.uniform[0])
+        found = draw_number(
+            &self.of_siblings[first], labs(h - m), 1, self.uniform[0]
+        )
         self.uniform += 1
         return found + (h if h < m else m + 1)
 
