@@ -6,8 +6,7 @@ import second_order_parsing
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from second_order_parsing import Arcs, Inference
-
-from tests.tree_twin import siblings, trees
+from tree_twin import siblings, trees
 
 ITERATIONS = 0, 3, 30
 
