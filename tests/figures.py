@@ -143,14 +143,17 @@ GIVEN = {"_replace", "_fields", "_asdict", "_make", "_validate_params"}
 
 
 def written_parameters():
-    """Return the parameters that classes of estimators write down, by their names."""
+    """Return the parameters that classes of estimators write down, by their names.
+
+    Another default alone, which ``@parameters(max_iter=10)`` gives, is none of them.
+    """
     classes = (
         cls
         for name, tree in trees()
         if name.startswith("estimators")
         for cls in ast.walk(tree)
         if isinstance(cls, ast.ClassDef)
-        and any(ast.unparse(d) == "parameters" for d in cls.decorator_list)
+        and any(is_parameters(d) for d in cls.decorator_list)
     )
     # Fields that the constructor does not take are no parameters.
     return [
@@ -161,6 +164,11 @@ def written_parameters():
         and "ClassVar" not in ast.unparse(node.annotation)
         and "init=False" not in ast.unparse(node)
     ]
+
+
+def is_parameters(decorator):
+    """Return whether a decorator is `parameters`, bare or with defaults."""
+    return ast.unparse(getattr(decorator, "func", decorator)) == "parameters"
 
 
 # Classes that a module may only know in its home.

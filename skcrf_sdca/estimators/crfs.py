@@ -6,7 +6,7 @@ model/attribute_docs.py.
 
 from dataclasses import field
 
-from skcrf_sdca._utils.typing import Features, LabelPairs, RandomState
+from skcrf_sdca._utils.typing import RandomState
 from skcrf_sdca.estimators.parameters import (
     ChainOptions,
     OEGOptions,
@@ -193,7 +193,7 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
     _solver_name = "oeg"
 
 
-@parameters
+@parameters(max_iter=1000)
 class LBFGSCRF(RunOptions, ChainOptions, ChainCRF):
     """Linear-chain CRF trained by L-BFGS: the reference of the other estimators.
 
@@ -227,12 +227,11 @@ class LBFGSCRF(RunOptions, ChainOptions, ChainCRF):
     (3, 3)
     """
 
-    max_iter: int = 1000
     random_state: RandomState = field(default=0, init=False)
     _solver_name = "lbfgs"
 
 
-@parameters
+@parameters(max_iter=1000, features=AUTO, label_pairs=AUTO)
 class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
     """Linear-chain CRF trained by the solver that suits the data.
 
@@ -270,9 +269,6 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
     'sdca'
     """
 
-    max_iter: int = 1000
-    features: Features = AUTO
-    label_pairs: LabelPairs = AUTO
     solver_: str = field(init=False)
 
     _solvers = OF_CRF

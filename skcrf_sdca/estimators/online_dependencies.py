@@ -67,11 +67,11 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     has no certificate: see `DependencyCRF` for that.
 
     With ``n_best`` above 1 a visit learns from the n best trees at once: the nearest
-    weights, up to C, that put the right tree before all of these by their costs [1]_.
+    weights, up to C, that put the right tree before all of these by their costs [2]_.
 
     With templates of siblings in `features` and ``projective=True``, trees have scores
     of pairs of arcs too, from one head to two neighbours on one side. The best tree is
-    found among all [2]_, and with the losses that give probabilities, sums are over all
+    found among all [3]_, and with the losses that give probabilities, sums are over all
     trees.
 
     With ``labelled=True`` the same steps then learn the relation of each word given the
@@ -122,9 +122,11 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
 
     References
     ----------
-    .. [1] McDonald, Crammer, Pereira, "Online large-margin training of dependency
+    .. [1] Martins et al., "Learning Structured Classifiers with Dual Coordinate
+       Ascent", CMU-ML-10-109, 2010.
+    .. [2] McDonald, Crammer, Pereira, "Online large-margin training of dependency
        parsers", ACL 2005.
-    .. [2] McDonald, Pereira, "Online learning of approximate dependency parsing
+    .. [3] McDonald, Pereira, "Online learning of approximate dependency parsing
        algorithms", EACL 2006.
     .. [4] Shamir, Zhang, "Stochastic Gradient Descent for Non-smooth Optimization:
        Convergence Results and Optimal Averaging Schemes", ICML 2013, with eta = 3.

@@ -10,15 +10,15 @@ import inspect
 import sys
 from ast import AnnAssign, ClassDef, Expr, parse
 from collections import ChainMap
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from numbers import Integral, Real
 from os import PathLike
 from textwrap import indent
 from types import NoneType
-from typing import Any, Literal, TypeVar, dataclass_transform, get_args
+from typing import Any, Literal, TypeVar, dataclass_transform, get_args, overload
 
 from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.shared_docs import shared_docs
@@ -89,10 +89,14 @@ def parameter(*constraints: Any, default: Any, kw_only: bool = True) -> Any:
     return field(default=default, kw_only=kw_only, metadata=metadata)
 
 
+@overload
+def parameters(cls: type[T], /) -> type[T]: ...
+@overload
+def parameters(**defaults: Any) -> Callable[[type[T]], type[T]]: ...
 @dataclass_transform(
     eq_default=False, kw_only_default=True, field_specifiers=(parameter, field)
 )
-def parameters(cls: type[T]) -> type[T]:
+def parameters(cls=None, /, **defaults):
     """Make the annotated attributes of a class, and of its bases, its parameters.
 
     The class gets the constructor and the ``_parameter_constraints``; in its docstrings
@@ -103,12 +107,27 @@ def parameters(cls: type[T]) -> type[T]:
     Parameters
     ----------
     cls : type
+    **defaults : object
+        The default of the class, by the name of a parameter of its bases:
+        ``@parameters(max_iter=1000)``.
 
     Returns
     -------
     cls : type
-        The same.
+        The same; a decorator for it if defaults are given.
+
+    Raises
+    ------
+    TypeError
+        If no base has a parameter of the name of a default.
     """
+    if cls is None:
+        return partial(_with_parameters, defaults=defaults)
+    return _with_parameters(cls, {})
+
+
+def _with_parameters(cls, defaults):
+    _take_defaults(cls, defaults)
     doc = cls.__doc__
     known = ChainMap(*(vars(c).get("_parameter_constraints", {}) for c in cls.__mro__))
     made: Any = dataclass(eq=False, repr=False, match_args=False, kw_only=True)(cls)
@@ -124,6 +143,17 @@ def parameters(cls: type[T]) -> type[T]:
         if f.init and f.name in vars(cls):
             delattr(cls, f.name)
     return cls
+
+
+def _take_defaults(cls, defaults):
+    """Repeat the fields of the bases that have another default in a class."""
+    known = ChainMap(*(vars(c).get("__dataclass_fields__", {}) for c in cls.__mro__))
+    for name, default in defaults.items():
+        if name not in known:
+            raise TypeError(f"No base of {cls.__name__} has a parameter {name}.")
+        of_base = known[name]
+        cls.__annotations__[name] = of_base.type
+        setattr(cls, name, field(default=default, kw_only=of_base.kw_only))
 
 
 def _of_type(kind):
@@ -772,15 +802,17 @@ class InferenceOptions:
 
 @parameters
 class GraphSolverOptions:
-    """The solver of graphs, by its name."""
+    """The solver of graphs or dependency trees, by its name."""
 
     solver: GraphSolver = "oeg"
     """{"oeg", "sdca", "sag", "sgd", "lbfgs"}
 
-    "oeg" is online exponentiated gradient with gap sampling, see `OEGCRF`. "sdca" has
-    an exact line search, see `SDCACRF`, and keeps the tables of all graphs. "sag" is
-    SAG-NUS*, see `SAGNUSCRF`, "sgd" is SVRG, the default method of `SGDCRF`, and
-    "lbfgs" is L-BFGS, or OWL-QN with `l1_ratio` above 0, see `LBFGSCRF`.
+    "oeg" is online exponentiated gradient with gap sampling, see `OEGCRF`. "sdca" is
+    dual coordinate ascent, see `SDCACRF`: of graphs with an exact line search, and it
+    keeps the tables of all graphs; of dependency trees with a lower bound of the
+    entropy, which has no closed form. "sag" is SAG-NUS*, see `SAGNUSCRF`, "sgd" is
+    SVRG, the default method of `SGDCRF`, and "lbfgs" is L-BFGS, or OWL-QN with
+    `l1_ratio` above 0, see `LBFGSCRF`.
     """
 
 
@@ -846,28 +878,13 @@ class TreeKindOptions:
     """
 
 
-@parameters
-class TreeSolverOptions:
-    """The solver of dependency trees."""
-
-    solver: GraphSolver = "sdca"
-    """{"sdca", "oeg", "sag", "sgd", "lbfgs"}
-
-    "sdca" is dual coordinate ascent with a lower bound of the entropy of trees, which
-    has no closed form; it is for the hinge too. "oeg" is online exponentiated
-    gradient with gap sampling, see `OEGCRF`. "sag" is SAG-NUS*, see `SAGNUSCRF`, "sgd"
-    is SVRG, the default method of `SGDCRF`, and "lbfgs" is L-BFGS, or OWL-QN with
-    `l1_ratio` above 0, see `LBFGSCRF`.
-    """
-
-
-@parameters
+@parameters(solver="sdca")
 class DependencyOptions(
     RunOptions,
     ScoringOptions,
     EpochOptions,
     AccelerationOptions,
-    TreeSolverOptions,
+    GraphSolverOptions,
     ArcOptions,
     TreeKindOptions,
     RelationOptions,
@@ -942,10 +959,12 @@ class OnlineLossOptions:
     """{"log_loss", "softmax_margin", "hinge", "perceptron"}
 
     The first three are the same as in `SDCACRF`. With "hinge" a visit is one of 1-best
-    MIRA, the passive-aggressive algorithm PA-I: other labels are to have a score that
-    is lower by their cost. With "perceptron" it is the averaged structured perceptron:
-    a step `C` where the prediction is wrong. These two give scores, and no
-    probabilities.
+    MIRA, the passive-aggressive algorithm PA-I: other labels, or other trees, are to
+    have a score that is lower by their cost. With "perceptron" it is the averaged
+    structured perceptron: a step `C` where the prediction is wrong. These two give
+    scores, and no probabilities. Of trees, the cost is `margin` for each wrong head,
+    and visits with these two touch the features of wrong arcs alone; the gradient of
+    the other two has all arcs, and their visits take two to four times as long.
     """
 
 
@@ -956,17 +975,23 @@ class StepOptions:
     C: float = parameter(POSITIVE, default=1.0, kw_only=False)
     """float
 
-    Aggressiveness: the longest step. That is 1 / (n * alpha) in the terms of `SDCACRF`.
-    With ``update="arow"`` no step has a bound: C is the ratio of the first variance of
-    a weight to the r of [5]_.
+    Aggressiveness: the longest step, or with "perceptron" each step. That is
+    1 / (n * alpha) in the terms of `SDCACRF`.
     """
     n_best: int = parameter(COUNT, default=1)
     """int
 
-    With "hinge": a visit looks at this number of labellings, the highest scores with
-    their costs first, and moves the weights until each of them has a loss of 0 or its
-    step is `C`. That is k-best MIRA [2]_, 1-best MIRA for 1. Other losses take 1 only.
+    With "hinge": a visit looks at this number of labellings or trees, the highest
+    scores with their costs first, and moves the weights until each of them has a loss
+    of 0 or the step is `C`. That is k-best MIRA [2]_, 1-best MIRA for 1. More of them
+    take longer, as they are searched and compared. Other losses take 1 only.
     """
+
+
+@parameters
+class UpdateOptions:
+    """Which labelling a passive-aggressive step moves away from."""
+
     update: Literal["max_loss", "prediction", "arow"] = "max_loss"
     """{"max_loss", "prediction", "arow"}
 
@@ -979,6 +1004,9 @@ class StepOptions:
 
         w <- w - L Sigma g / (<g, Sigma g> + 1 / C)
         1 / Sigma <- 1 / Sigma + C g^2
+
+    No step has a bound then: `C` is the ratio of the first variance of a weight to the
+    r of [5]_.
     """
 
 
@@ -1002,15 +1030,10 @@ class VisitOptions:
     """
 
 
-@parameters
+@parameters(max_iter=10)
 class PassOptions(EpochOptions):
     """When passes of an online algorithm end."""
 
-    max_iter: int = 10
-    """int
-
-    Number of epochs; an epoch visits each sequence once.
-    """
     tol: float = 0.0
     """float
 
@@ -1030,6 +1053,7 @@ class PassiveAggressiveOptions(
     ScoringOptions,
     PassOptions,
     VisitOptions,
+    UpdateOptions,
     StepOptions,
     CostOptions,
     OnlineLossOptions,
@@ -1037,36 +1061,7 @@ class PassiveAggressiveOptions(
     """All of passive-aggressive learning."""
 
 
-@parameters
-class OnlineTreeOptions(MarginOptions):
-    """How dependency trees are learned online."""
-
-    C: float = parameter(POSITIVE, default=0.03, kw_only=False)
-    """float
-
-    Aggressiveness: the longest step, or with "perceptron" each step.
-    """
-    loss: OnlineLossName = parameter(Choices(ONLINE_LOSSES.keys()), default="hinge")
-    """{"hinge", "perceptron", "log_loss", "softmax_margin"}
-
-    With "hinge" a visit is one of 1-best MIRA: other trees are to have a score that is
-    lower by `margin` for each wrong head. With "perceptron" it is the averaged
-    perceptron: a step `C` where the best tree is wrong. These two give scores, and no
-    probabilities; their visits touch the features of wrong arcs alone. "log_loss" is
-    the negative log-likelihood, and "softmax_margin" has the cost of "hinge" and sums
-    over all trees. The gradient of these two has all arcs: a visit takes two to four
-    times as long.
-    """
-    n_best: int = parameter(Interval(Integral, 1, None, closed="left"), default=1)
-    """int
-
-    How many of the best trees a visit learns from, with ``loss="hinge"``: n-best MIRA.
-    The weights move just as far as the losses of these trees ask for. A visit takes
-    longer, as the trees are searched and compared.
-    """
-
-
-@parameters
+@parameters(C=0.03, loss="hinge")
 class OnlineDependencyOptions(
     RunOptions,
     PassOptions,
@@ -1074,7 +1069,9 @@ class OnlineDependencyOptions(
     ArcOptions,
     TreeKindOptions,
     RelationOptions,
-    OnlineTreeOptions,
+    StepOptions,
+    OnlineLossOptions,
+    MarginOptions,
 ):
     """All of dependency trees that are learned online."""
 

@@ -55,6 +55,45 @@ def test_an_estimator_has_the_parameters_of_its_bases_and_may_change_a_default()
     assert not hasattr(Toy(), "lengths_")
 
 
+@parameters(max_iter=9, shortest=4)
+class Longer(Toy):
+    """An estimator.
+
+    {parameters}
+    """
+
+
+def test_the_decorator_gives_another_default_and_changes_nothing_else():
+    ours, base = (inspect.signature(cls).parameters for cls in (Longer, Toy))
+    assert [*ours] == [*base]
+    assert {n: p.default for n, p in ours.items()} == Longer().get_params()
+    assert Longer().get_params() == Toy(max_iter=9, shortest=4).get_params()
+    assert [p.replace(default=0) for p in ours.values()] == [
+        p.replace(default=0) for p in base.values()
+    ]
+    assert Longer._parameter_constraints == Toy._parameter_constraints
+    assert Toy().max_iter == 7
+    assert "\nmax_iter : int, default=9\n    Maximum number of epochs" in Longer.__doc__
+    assert pickle.loads(pickle.dumps(clone(Longer(max_iter=5)))).max_iter == 5
+
+
+def test_a_parameter_that_is_passed_by_its_place_remains_so_with_another_default():
+    @parameters(alpha=0.5)
+    class Strong(module.StrengthOptions):
+        """An option."""
+
+    assert Strong().alpha == 0.5
+    assert Strong(2.0).alpha == 2.0
+
+
+def test_another_default_needs_a_parameter_of_a_base():
+    with pytest.raises(TypeError, match=r"^No base of Wrong has a parameter max_iters"):
+
+        @parameters(max_iters=9)
+        class Wrong(Toy):
+            """An estimator."""
+
+
 def test_constraints_are_those_of_the_base_or_of_the_type():
     known = Toy._parameter_constraints
     assert known["max_iter"] == module.EpochOptions._parameter_constraints["max_iter"]
