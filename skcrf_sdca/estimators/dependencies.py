@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skcrf_sdca._utils.label_estimator import fits
 from skcrf_sdca.data.dependencies import read_dependencies, read_made_dependencies
-from skcrf_sdca.estimators.base import BaseFit, fits
+from skcrf_sdca.estimators.base import BaseFit
 from skcrf_sdca.estimators.parameters import DependencyOptions, parameters
 from skcrf_sdca.estimators.solver_choice import SolverByName
 from skcrf_sdca.model.dependency_answers import DependencyAnswers

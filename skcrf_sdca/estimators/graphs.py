@@ -11,13 +11,14 @@ from typing import Self
 
 from numpy.typing import ArrayLike
 
+from skcrf_sdca._utils.label_estimator import fits
 from skcrf_sdca._utils.typing import GraphInference, Graphs, Labels
 from skcrf_sdca.data.graphs import (
     read_graphs,
     split_graphs,
     split_trees,
 )
-from skcrf_sdca.estimators.base import BaseFit, fits
+from skcrf_sdca.estimators.base import BaseFit
 from skcrf_sdca.estimators.parameters import GraphOptions, parameters
 from skcrf_sdca.estimators.solver_choice import SolverByName
 from skcrf_sdca.model.graph_answers import GRAPHS, GraphAnswers

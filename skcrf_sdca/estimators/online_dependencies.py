@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from skcrf_sdca._kernels.visits._tree_steps import TreeSteps, best_heads
+from skcrf_sdca._utils.label_estimator import LabelEstimator
 from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.ragged import split_rows
@@ -30,7 +31,6 @@ from skcrf_sdca.estimators.arc_relations import (
     read_relations,
     right_words,
 )
-from skcrf_sdca.estimators.base import LabelEstimator
 from skcrf_sdca.estimators.parameters import OnlineDependencyOptions, parameters
 from skcrf_sdca.model.answers import accuracy
 from skcrf_sdca.model.dependency_answers import PackedArcs, TreeAnswers

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skcrf_sdca._utils.label_estimator import fits
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.segments import SegmentedSequences, with_segments
-from skcrf_sdca.estimators.base import fits
 from skcrf_sdca.estimators.parameters import SegmentOptions, parameters
 from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.estimators.solver_choice import SolverByName

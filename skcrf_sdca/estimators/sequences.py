@@ -12,13 +12,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from skcrf_sdca._utils.label_estimator import fits
 from skcrf_sdca._utils.memory import check_fits, may_fit, size_text
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.edge_features import numbers_of
 from skcrf_sdca.data.label_encoding import label_array, plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.sequences import read_sequences
-from skcrf_sdca.estimators.base import BaseFit, fits
+from skcrf_sdca.estimators.base import BaseFit
 from skcrf_sdca.model.sequence_answers import SequenceAnswers
 from skcrf_sdca.solvers.base import N_VECTORS
 from skcrf_sdca.solvers.oeg import OEG

@@ -9,8 +9,8 @@ import numpy as np
 from counts_kernel import CountInference
 
 from skcrf_sdca._kernels.visits._tying import NoEnds
+from skcrf_sdca._utils.label_estimator import fits
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.estimators.base import fits
 from skcrf_sdca.estimators.parameters import (
     CostOptions,
     EpochOptions,
