@@ -12,6 +12,7 @@ from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.sklearn_versions import with_callbacks
 from skcrf_sdca.data.input_formats import FORMATS, check_has_items
 from skcrf_sdca.data.label_names import names_of_classes
+from skcrf_sdca.data.sample_weights import checked_weight
 from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
 from skcrf_sdca.distributed._local import LocalCluster
@@ -21,7 +22,6 @@ from skcrf_sdca.estimators.crfs import LBFGSCRF
 from skcrf_sdca.estimators.parameters import DistributedOptions, parameters
 from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.model.fitted import set_fitted
-from skcrf_sdca.model.validation import checked_weight
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.structures.chain.constraints import FROM_DATA, OBSERVED, Constraints
 from skcrf_sdca.structures.chain.observed import ObservedPairs

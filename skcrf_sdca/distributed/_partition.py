@@ -26,10 +26,10 @@ import numpy as np
 from skcrf_sdca.data.label_encoding import flat_labels, without_unknown_labels
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import on_own_columns
+from skcrf_sdca.data.sample_weights import checked_weight
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.base import training_data
 from skcrf_sdca.estimators.crfs import OEGCRF
-from skcrf_sdca.model.validation import checked_weight
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.structures.chain.constraints import label_counts, read_constraints

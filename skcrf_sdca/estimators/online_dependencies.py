@@ -24,6 +24,7 @@ from skcrf_sdca.data.dependencies import (
     named_as_arcs,
     split_labels,
 )
+from skcrf_sdca.data.sample_weights import checked_weight
 from skcrf_sdca.estimators.arc_relations import (
     check_relations,
     labelled_trees,
@@ -35,7 +36,6 @@ from skcrf_sdca.estimators.parameters import OnlineDependencyOptions, parameters
 from skcrf_sdca.model.answers import accuracy
 from skcrf_sdca.model.dependency_answers import PackedArcs, TreeAnswers
 from skcrf_sdca.model.fitted import set_fitted
-from skcrf_sdca.model.validation import checked_weight
 from skcrf_sdca.objective.losses import STEP_LOSSES, new_loss
 from skcrf_sdca.solvers.dca import AVERAGES, DCA, DEFAULT_AVERAGE
 from skcrf_sdca.structures.dependency.scores import (

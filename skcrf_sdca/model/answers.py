@@ -37,6 +37,7 @@ from skcrf_sdca.model.validation import (
     evaluation_labels,
     held_out_labels,
     known_labels,
+    packed_for,
 )
 from skcrf_sdca.structures.scores import DECODERS, numbers_of_paths
 from skcrf_sdca.structures.uncertainty import MEASURES
@@ -59,7 +60,7 @@ SHARED = {
 class Answers(FittedModel):
     """Answers of an estimator that has ``classes_`` and the fitted weights.
 
-    A structure adds `_pack` and `_scores_of`.
+    A structure adds `_scores_of`, and `_pack` if X has more than rows of features.
     """
 
     def _packed(self, X, lengths=None):
@@ -69,7 +70,7 @@ class Answers(FittedModel):
 
     def _pack(self, X, allowed, lengths=None):
         """Return the same, given the features and labels of a fit."""
-        raise NotImplementedError
+        return packed_for(self, X, allowed, lengths)
 
     def _held_out(self, X, y, allowed):
         """Return held-out X and y as methods take them again and again."""

@@ -22,13 +22,13 @@ from skcrf_sdca.data.dependencies import (
     split_arcs,
     words_of,
 )
+from skcrf_sdca.data.sample_weights import checked_weight
 from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.compression import TrimmingMixin
 from skcrf_sdca.model.explanation import Explanation, Rivals, Terms
 from skcrf_sdca.model.fitted import fitted_weights, no_probabilities
 from skcrf_sdca.model.inspection import Inspection
 from skcrf_sdca.model.tables import clipped
-from skcrf_sdca.model.validation import checked_weight, packed_for
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores
 from skcrf_sdca.structures.form import dense_coef
@@ -200,7 +200,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
         if self.features is not None:
             return PackedArcs(self._made_arcs(X), self._tree_format(), None)
         rows, allowed = split_arcs(X)
-        data, *_ = packed_for(self, rows, None)
+        data, *_ = super()._pack(rows, None)
         if allowed is not None:
             self._check_has_trees(allowed, data.offsets)
         return PackedArcs(data, self._tree_format(), allowed)

@@ -17,7 +17,6 @@ from skcrf_sdca.model.explanation import Explanation
 from skcrf_sdca.model.fitted import FittedModel, fitted_weights
 from skcrf_sdca.model.inspection import Inspection, checked_place, weight_table
 from skcrf_sdca.model.tables import Table
-from skcrf_sdca.model.validation import packed_for
 from skcrf_sdca.structures.form import Axis
 from skcrf_sdca.structures.graph.parameters import (
     GRAPH_BLOCKS,
@@ -72,7 +71,7 @@ class GraphAnswers(Inspection, TrimmingMixin):
             # Held-out data.
             return X
         nodes, ends, features = self._split(X)
-        data, input_format, _ = packed_for(self, nodes, None)
+        data, input_format, _ = super()._pack(nodes, None)
         edges = Edges.of_lists(ends, features, data.lengths)
         found, expected = edges.features.shape[1], self.n_edge_features_in_
         if len(edges.ends) and found != expected:

@@ -38,7 +38,6 @@ from skcrf_sdca.model.span_queries import (
     with_first,
     with_texts,
 )
-from skcrf_sdca.model.validation import packed_for
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.chain.tuple_scores import FittedTuples
 
@@ -279,9 +278,6 @@ class SequenceAnswers(InspectionMixin, ConstrainingMixin):
         if scheme is None and not is_typed(first):
             return LabelSpans(spans, lengths, self.classes_)
         return self._reading(scheme).asked(spans, lengths)
-
-    def _pack(self, X, allowed, lengths=None):
-        return packed_for(self, X, allowed, lengths)
 
     def _kept(self, X, packed):
         return packed.data if packed.input_format.boundaries else X
