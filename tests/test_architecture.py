@@ -140,7 +140,7 @@ AT_MOST = {
     "wide_functions": 14,
     "private_names": 2,
     "branches_on_structure": 3,
-    "arrows": 63,
+    "arrows": 55,
 }
 
 

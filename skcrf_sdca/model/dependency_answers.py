@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._utils.availability import available_if
+from skcrf_sdca._utils.grids import clipped
 from skcrf_sdca._utils.typing import Decoding
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.dependencies import (
@@ -28,7 +29,6 @@ from skcrf_sdca.model.compression import TrimmingMixin
 from skcrf_sdca.model.explanation import Explanation, Rivals, Terms
 from skcrf_sdca.model.fitted import fitted_weights, no_probabilities
 from skcrf_sdca.model.inspection import Inspection
-from skcrf_sdca.model.tables import clipped
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores
 from skcrf_sdca.structures.form import dense_coef

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from skcrf_sdca.model.tables import (
+from skcrf_sdca._utils.grids import (
     Cell,
     clipped,
     html_grid,

@@ -39,7 +39,7 @@ from skcrf_sdca.model.fitted import (
     known_names,
     no_probabilities,
 )
-from skcrf_sdca.model.tables import Table
+from skcrf_sdca.model.tables import Table, weight_table
 from skcrf_sdca.structures.form import dense_coef
 
 
@@ -500,25 +500,3 @@ def _extremes(weights, n):
     rows = rows[np.argsort(-weights[rows], kind="stable")]
     n_positive = np.count_nonzero(weights[rows] > 0.0)
     return np.r_[rows[:n_positive][:n], rows[n_positive:][-n:]]
-
-
-def weight_table(weights, **names):
-    """Return the finite weights of an array that are not zero, the largest first.
-
-    `names` are the names of the columns of the table, one for each axis of the array,
-    and their values.
-    """
-    if sp.issparse(weights):
-        weights = weights.tocoo()
-        flat = np.ravel_multi_index(weights.coords, weights.shape)
-        values = weights.data
-    else:
-        flat = np.flatnonzero(weights)
-        values = weights.ravel()[flat]
-    order = np.argsort(-values, kind="stable")[: np.isfinite(values).sum()]
-    places = np.unravel_index(flat[order], weights.shape)
-    columns = {
-        name: own[place]
-        for (name, own), place in zip(names.items(), places, strict=True)
-    }
-    return Table({**columns, "weight": values[order]})

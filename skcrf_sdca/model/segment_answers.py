@@ -12,10 +12,9 @@ from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
 from skcrf_sdca.data.tagging_schemes import get_scheme
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.model.inspection import weight_table
 from skcrf_sdca.model.sequence_answers import SequenceAnswers
 from skcrf_sdca.model.span_queries import SegmentReading
-from skcrf_sdca.model.tables import Table
+from skcrf_sdca.model.tables import Table, weight_table
 from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.segment.grammar import Grammar
 
