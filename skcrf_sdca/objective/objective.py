@@ -49,7 +49,7 @@ import numpy as np
 from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.objective.losses import LOG_LOSS
-from skcrf_sdca.objective.penalties import L2, best_mix
+from skcrf_sdca.objective.penalties import L2, best_mix, mixed_gap
 
 
 def not_finite():
@@ -268,8 +268,7 @@ class Objective(ABC):
         strength, penalty = self.strength, self.penalty
         entropy = loss + strength * inner(w, v) - divergence
         mix = best_mix(penalty, v, entropy / strength)
-        mixed = mix * v
-        penalty_gap = penalty.gap(w, mixed, out=mixed)
+        penalty_gap = mixed_gap(penalty, w, v, mix)
         gap = strength * penalty_gap + mix * divergence + (1.0 - mix) * loss
         gap *= self.loss.scale
         primal = self.primal(w, loss)

@@ -183,6 +183,7 @@ class Proximal:
             penalty.curvature,
             divides=not penalty.threshold,
         )
+        self._dual_point = None
 
     @property
     def center(self):
@@ -210,10 +211,12 @@ class Proximal:
         return v
 
     def dual_point(self, moved):
-        """Return v, given its `moved_point`."""
-        v = np.empty_like(moved)
-        self._metric.take_center(moved, v)
-        return v
+        """Return v, given its `moved_point`; the next call writes over it."""
+        # Fresh memory for as many numbers takes longer than what is done with them.
+        if self._dual_point is None:
+            self._dual_point = np.empty_like(moved)
+        self._metric.take_center(moved, self._dual_point)
+        return self._dual_point
 
     def primal_point(self, v):
         """Return grad r*(v)."""
@@ -291,6 +294,12 @@ def best_mix(penalty, v, gain):
         mix -= slope / inner(size, size)
         size = size[mix * size > threshold]
     return mix
+
+
+def mixed_gap(penalty, w, v, mix):
+    """Return r(w) + r*(t v) - <w, t v>, for ElasticNet or L2, without an array t v."""
+    parts = zip(_parts(w), _parts(v), strict=True)
+    return sum(penalty.gap(w_part, mix * v_part) for w_part, v_part in parts)
 
 
 def elastic_net(l1_ratio, temperature=1.0):

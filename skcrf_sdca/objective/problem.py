@@ -444,11 +444,15 @@ class ProximalProblem(Problem):
         return self.plain.certify_pair(w, v, *self.compare(w, *mu))
 
     def certify_kept(self, w, v, local, entropy):
-        """Certify a pair far from the optimum, by P(w) and the D of mu mixed."""
+        """Certify a pair far from the optimum, by P(w) and the D of mu mixed.
+
+        ``v``, a `Proximal.dual_point`, is overwritten.
+        """
         plain, gain = self.plain, self.mean_entropy(entropy, local, v)
         mix = best_mix(plain.penalty, v, gain / self.strength)
+        v *= mix
         return plain.certificate(
             plain.primal(w, self.mean_loss(w)),
-            plain.dual(mix * v, mix * gain),
+            plain.dual(v, mix * gain),
             rounding=self._rounding(0.0),
         )

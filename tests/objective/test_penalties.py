@@ -17,7 +17,13 @@ from skcrf_sdca._kernels.math import _vecmath
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.losses import LOG_LOSS, Loss
-from skcrf_sdca.objective.penalties import L2, ElasticNet, best_mix, elastic_net
+from skcrf_sdca.objective.penalties import (
+    L2,
+    ElasticNet,
+    best_mix,
+    elastic_net,
+    mixed_gap,
+)
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.persistence import load_model, save_model
 from skcrf_sdca.solvers.averaged import Averaged
@@ -225,6 +231,8 @@ def test_the_gap_is_that_of_fenchel_and_young(penalty):
     point = penalty.primal_point(v)
     assert_allclose(penalty.gap(point, v), 0.0, atol=1e-9)
     assert_allclose(penalty.value(point) + penalty.conjugate(v), point @ v, rtol=1e-12)
+    of_mixed = penalty.gap(w, 0.3 * v)
+    assert_allclose(mixed_gap(penalty, w, v, 0.3), of_mixed, rtol=1e-12)
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 1001])
