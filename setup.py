@@ -90,6 +90,11 @@ class TranslateFirst(build_ext):
     cimports what changed; `depends` is for the compiler.
     """
 
+    def run(self):
+        """Build the extensions; setuptools resets `inplace` until it copies them."""
+        self.strips = not self.inplace
+        super().run()
+
     def build_extensions(self):
         """Build the extensions."""
         translated = cythonize(
@@ -101,7 +106,7 @@ class TranslateFirst(build_ext):
         for extension in self.extensions:
             extension.sources = sources[extension.name]
             extension.depends = included(extension.sources)
-            if not self.inplace:
+            if self.strips:
                 extension.extra_link_args += STRIP
         super().build_extensions()
 
