@@ -1,5 +1,6 @@
 """Fixtures that more than one test module uses."""
 
+import gc
 import os
 
 # SciPy reads this at import; without it scikit-learn skips some of its checks.
@@ -25,6 +26,20 @@ collect_ignore = ["toy"]
 # enough, since every run draws others.
 hypothesis.settings.register_profile("ours", deadline=None, max_examples=20)
 hypothesis.settings.load_profile("ours")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keep the garbage collector from reading modules and tests again and again.
+
+    They stay to the end, as most of the objects of the process.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
