@@ -337,7 +337,7 @@ def values_beyond_the_range_of_exp(new):
         y = [["A", "B"], ["B", "A"]]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            crf = fitted(new, X, y, alpha=0.01)
+            crf = fitted(new, X, y, alpha=0.01, max_iter=200)
         assert crf.score(X, y) == 1.0
         assert_bounded(crf)
 
