@@ -36,7 +36,7 @@ EPOCHS = 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100
 # Processor seconds after which no more epochs are made.
 PATIENCE = 60.0
 CHUNK = 100
-QUICK = 300
+QUICK = 150
 OURS = {
     "SDCACRF": (SDCACRF, {}),
     "OEGCRF": (OEGCRF, {}),
