@@ -1,4 +1,4 @@
-"""Figures of the sources that `test_architecture` bounds; run it to see them.
+"""Figures of the sources, which `test_architecture` bounds, and walks of X; run it.
 
     python tests/figures.py
 
@@ -7,8 +7,12 @@ A function's lines are those of its code: neither docstrings, comments nor blank
 
 import ast
 import re
+import sys
 from functools import cache
+from itertools import groupby
 from pathlib import Path
+
+import skcrf_sdca
 
 ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 SOURCES = ("*.py", "*.pyx", "*.pxd", "*.c", "*.h")
@@ -205,7 +209,44 @@ def arrows():
     return found
 
 
+def walk(method, X, *arguments):
+    """Call a method of X, and return the files that X is handed to, in their order.
+
+    It is X itself, or the `PackedSequences` that are read from it, whose own methods do
+    not count. A file that goes on with X after a call of another file does not count
+    again.
+    """
+    package, files = Path(skcrf_sdca.__file__).parent, []
+
+    def note(frame, event, _):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and package in path.parents:
+            given = [x for name, x in frame.f_locals.items() if name != "self"]
+            if any(x is X or isinstance(x, skcrf_sdca.PackedSequences) for x in given):
+                files.append(str(path.relative_to(package)))
+
+    sys.setprofile(note)
+    try:
+        method(X, *arguments)
+    finally:
+        sys.setprofile(None)
+    return [name for name, _ in groupby(files)]
+
+
+def walks():
+    """Yield the name and the walk of `fit`, `predict` and `partial_fit`."""
+    X = [[{"word": word} for word in "the cat sat".split()]] * 4
+    y = [["DET", "NOUN", "VERB"]] * 4
+    crf, stream = skcrf_sdca.CRF(), skcrf_sdca.PassiveAggressiveCRF()
+    yield "fit", walk(crf.fit, X, y)
+    yield "predict", walk(crf.predict, X)
+    yield "partial_fit", walk(stream.partial_fit, X, y, y[0])
+
+
 def main():
+    for name, files in walks():
+        rooms = len(set(files))
+        print(f"X of {name}: {len(files)} stays, {rooms} files:", *files)
     written = written_parameters()
     print(f"{n_lines()} lines in .py, .pyx, .pxd, .c, .h")
     print(f"{len(written)} parameters written, {len(set(written))} distinct")
