@@ -30,9 +30,9 @@ hypothesis.settings.load_profile("ours")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Keep the garbage collector from reading modules and tests again and again.
+    """Collect the tests without the garbage collector, in three fifths of the time.
 
-    They stay to the end, as most of the objects of the process.
+    Modules and tests are not garbage until the process ends.
     """
     gc.disable()
     try:

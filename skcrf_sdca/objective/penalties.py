@@ -297,7 +297,7 @@ def best_mix(penalty, v, gain):
 
 
 def mixed_gap(penalty, w, v, mix):
-    """Return r(w) + r*(t v) - <w, t v>, for ElasticNet or L2, without an array t v."""
+    """Return r(w) + r*(t v) - <w, t v>, t the `best_mix`, and make no array t v."""
     parts = zip(_parts(w), _parts(v), strict=True)
     return sum(penalty.gap(w_part, mix * v_part) for w_part, v_part in parts)
 
