@@ -13,8 +13,8 @@ from skcrf_sdca.metrics import (
 )
 from skcrf_sdca.metrics._scorers import scheme_of_readable
 from skcrf_sdca.metrics._spans import averaged, span_counts
-from skcrf_sdca.text._files import place
-from skcrf_sdca.text._label_columns import EMPTY, SEPARATOR, taken_apart
+from skcrf_sdca.text.core.files import place
+from skcrf_sdca.text.formats.label_columns import EMPTY, SEPARATOR, taken_apart
 
 from . import _parsers
 from ._formats import ColumnsFormat

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.text import TextSource, tokenize, write_conllu
-from skcrf_sdca.text._conll import (
+from skcrf_sdca.text.core.files import Reading, numbered_lines, place
+from skcrf_sdca.text.corpora import iter_corpus, options_of
+from skcrf_sdca.text.formats.conll import (
     default_columns,
     is_blank,
     is_header,
@@ -22,14 +24,12 @@ from skcrf_sdca.text._conll import (
     named_columns,
     without_comments,
 )
-from skcrf_sdca.text._conllu import (
+from skcrf_sdca.text.formats.conllu import (
     check_known,
     checked_label,
     iter_sentences,
     labels_of,
 )
-from skcrf_sdca.text._corpora import iter_corpus, options_of
-from skcrf_sdca.text._files import Reading, numbered_lines, place
 
 from ._streams import file_of
 

@@ -17,12 +17,12 @@ from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import load_model
 from skcrf_sdca.text import TokenFeatures, unify_labels
-from skcrf_sdca.text._conllu import COLUMNS
-from skcrf_sdca.text._corpora import ALIASES, FORMATS, guessed_format, options_of
-from skcrf_sdca.text._files import text_encoding
-from skcrf_sdca.text._label_columns import columns_of
-from skcrf_sdca.text._offsets import TOKEN
-from skcrf_sdca.text._values import WORD
+from skcrf_sdca.text.core.files import text_encoding
+from skcrf_sdca.text.corpora import ALIASES, FORMATS, guessed_format, options_of
+from skcrf_sdca.text.features.values import WORD
+from skcrf_sdca.text.formats.conllu import COLUMNS
+from skcrf_sdca.text.formats.label_columns import columns_of
+from skcrf_sdca.text.spans.offsets import TOKEN
 
 from ._formats import ColumnsFormat, ConlluFormat, CorpusFormat, Lines, TextFormat
 from ._streams import STANDARD_INPUT

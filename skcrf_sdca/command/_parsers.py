@@ -13,8 +13,8 @@ from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.metrics import attachment_report, attachment_scores
 from skcrf_sdca.persistence import save_model
 from skcrf_sdca.text import ArcFeatures, arc_templates, clean_trees, write_conllu
-from skcrf_sdca.text._conllu import check_known, iter_sentences
-from skcrf_sdca.text._label_columns import EMPTY
+from skcrf_sdca.text.formats.conllu import check_known, iter_sentences
+from skcrf_sdca.text.formats.label_columns import EMPTY
 
 from ._inputs import batches, check_any
 from ._streams import encode_output, file_of, write

@@ -7,8 +7,8 @@ from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.thresholds import TunedSpans
 from skcrf_sdca.metrics._scorers import scheme_of_readable
 from skcrf_sdca.text import char_spans
-from skcrf_sdca.text._passages import Document
-from skcrf_sdca.text._writing import (
+from skcrf_sdca.text.core.passages import Document
+from skcrf_sdca.text.writing import (
     documents_of,
     whole,
     writer_of,

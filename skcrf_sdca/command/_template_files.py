@@ -9,11 +9,11 @@ import ast
 
 from skcrf_sdca.persistence._templates import CLASSES, templates_of
 from skcrf_sdca.text import DEFAULT_TEMPLATES, TokenFeatures, Window
-from skcrf_sdca.text._files import numbered_lines, place
-from skcrf_sdca.text._foreign_templates import foreign_templates, is_foreign
-from skcrf_sdca.text._sizes import check_sizes
-from skcrf_sdca.text._templates import sized
-from skcrf_sdca.text._values import FUNCTIONS, WORD, Column
+from skcrf_sdca.text.core.files import numbered_lines, place
+from skcrf_sdca.text.features.foreign_templates import foreign_templates, is_foreign
+from skcrf_sdca.text.features.sizes import check_sizes
+from skcrf_sdca.text.features.templates import sized
+from skcrf_sdca.text.features.values import FUNCTIONS, WORD, Column
 
 from ._streams import write
 

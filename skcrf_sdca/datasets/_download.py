@@ -11,7 +11,7 @@ from urllib.request import urlopen
 from sklearn.datasets import get_data_home
 
 from skcrf_sdca._utils.files import atomic_write
-from skcrf_sdca.text._files import decompressed
+from skcrf_sdca.text.core.files import decompressed
 
 LOCAL_FOLDER_VARIABLE = "SKCRF_SDCA_DATA"
 _TIMEOUT = 60.0

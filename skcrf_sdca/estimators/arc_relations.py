@@ -9,7 +9,7 @@ from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.data.dependencies import split_labels
 from skcrf_sdca.data.label_encoding import encode_training_labels, plain_labels
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
-from skcrf_sdca.text._relation_features import N_FEATURES
+from skcrf_sdca.text.features.relation_features import N_FEATURES
 
 # Parameters that mean the same for relations as for trees.
 SHARED = "C loss max_iter tol average shuffle warm_start n_jobs random_state".split()

@@ -18,7 +18,7 @@ from skcrf_sdca.estimators.base import BaseFit
 from skcrf_sdca.estimators.parameters import DependencyOptions, parameters
 from skcrf_sdca.estimators.solver_choice import SolverByName
 from skcrf_sdca.model.dependency_answers import DependencyAnswers
-from skcrf_sdca.text._arc_features import TokenArcs
+from skcrf_sdca.text.features.arc_features import TokenArcs
 
 
 @parameters

@@ -47,7 +47,7 @@ from skcrf_sdca.structures.dependency.scores import (
 from skcrf_sdca.structures.form import dense_coef
 from skcrf_sdca.structures.scores import LARGEST_SCORE
 from skcrf_sdca.text import ArcFeatures
-from skcrf_sdca.text._arc_features import TokenArcs
+from skcrf_sdca.text.features.arc_features import TokenArcs
 
 # Of an epoch, in `history_`.
 FIGURES = "epoch", "updates", "loss"

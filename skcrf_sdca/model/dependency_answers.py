@@ -32,7 +32,7 @@ from skcrf_sdca.model.inspection import Inspection
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores
 from skcrf_sdca.structures.form import dense_coef
-from skcrf_sdca.text._arc_features import TokenArcs
+from skcrf_sdca.text.features.arc_features import TokenArcs
 
 
 class PackedArcs(NamedTuple):

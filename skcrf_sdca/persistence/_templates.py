@@ -22,7 +22,13 @@ from skcrf_sdca.text import (
     Suffix,
     Window,
 )
-from skcrf_sdca.text._values import FUNCTIONS, Column, as_data, from_data, function_name
+from skcrf_sdca.text.features.values import (
+    FUNCTIONS,
+    Column,
+    as_data,
+    from_data,
+    function_name,
+)
 
 # A list is a list of JSON; a tuple is an object with one entry.
 TUPLE = "tuple"

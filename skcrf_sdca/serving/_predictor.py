@@ -15,9 +15,9 @@ from skcrf_sdca.serving._model import Model, model_from
 from skcrf_sdca.serving._rows import RowTagger
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.scores import LARGEST_SCORE
-from skcrf_sdca.text._sentences import SentenceFeatures
-from skcrf_sdca.text._templates import checked_features
-from skcrf_sdca.text._tokens import Tokens
+from skcrf_sdca.text.core.tokens import Tokens
+from skcrf_sdca.text.features.sentences import SentenceFeatures
+from skcrf_sdca.text.features.templates import checked_features
 
 # The items that stand for those of a plain type.
 ACCEPTED = {dict: (Mapping,), list: (list, tuple, Set)}

@@ -20,18 +20,13 @@ if TYPE_CHECKING:
     from skcrf_sdca.data.spans import extract_spans
     from skcrf_sdca.data.tree_faults import TreeFaults, clean_trees
 
-    from ._arc_features import ArcFeatures, arc_templates
-    from ._conll import read_conll, write_conll
-    from ._conllu import ConlluSentence, read_conllu, write_conllu
-    from ._corpora import read_corpus
-    from ._data_values import Lookup, Regex
-    from ._features import TokenFeatures
-    from ._label_forms import unify_labels
-    from ._offsets import align_spans, char_spans, token_offsets, tokenize
-    from ._passages import TextSource
-    from ._span_labels import convert_labels, repair_labels, spans_to_labels
-    from ._templates import DEFAULT_TEMPLATES, At, Joint, LabelPairs, Window
-    from ._values import (
+    from .core.passages import TextSource
+    from .corpora import read_corpus
+    from .features.arc_features import ArcFeatures, arc_templates
+    from .features.data_values import Lookup, Regex
+    from .features.templates import DEFAULT_TEMPLATES, At, Joint, LabelPairs, Window
+    from .features.token_features import TokenFeatures
+    from .features.values import (
         Apply,
         Prefix,
         Shape,
@@ -40,7 +35,12 @@ if TYPE_CHECKING:
         has_hyphen,
         is_capitalized,
     )
-    from ._writing import write_corpus
+    from .formats.conll import read_conll, write_conll
+    from .formats.conllu import ConlluSentence, read_conllu, write_conllu
+    from .spans.label_forms import unify_labels
+    from .spans.labels import convert_labels, repair_labels, spans_to_labels
+    from .spans.offsets import align_spans, char_spans, token_offsets, tokenize
+    from .writing import write_corpus
 
 __all__ = [
     "DEFAULT_TEMPLATES",
@@ -85,19 +85,19 @@ __all__ = [
 _MODULES = {
     ".data.spans": "extract_spans",
     ".data.tree_faults": "TreeFaults clean_trees",
-    "_arc_features": "ArcFeatures arc_templates",
-    "_conll": "read_conll write_conll",
-    "_conllu": "ConlluSentence read_conllu write_conllu",
-    "_corpora": "read_corpus",
-    "_data_values": "Lookup Regex",
-    "_features": "TokenFeatures",
-    "_label_forms": "unify_labels",
-    "_offsets": "align_spans char_spans token_offsets tokenize",
-    "_passages": "TextSource",
-    "_span_labels": "convert_labels repair_labels spans_to_labels",
-    "_templates": "DEFAULT_TEMPLATES At Joint LabelPairs Window",
-    "_writing": "write_corpus",
-    "_values": "Apply Prefix Shape Suffix has_digit has_hyphen is_capitalized",
+    "features.arc_features": "ArcFeatures arc_templates",
+    "formats.conll": "read_conll write_conll",
+    "formats.conllu": "ConlluSentence read_conllu write_conllu",
+    "corpora": "read_corpus",
+    "features.data_values": "Lookup Regex",
+    "features.token_features": "TokenFeatures",
+    "spans.label_forms": "unify_labels",
+    "spans.offsets": "align_spans char_spans token_offsets tokenize",
+    "core.passages": "TextSource",
+    "spans.labels": "convert_labels repair_labels spans_to_labels",
+    "features.templates": "DEFAULT_TEMPLATES At Joint LabelPairs Window",
+    "writing": "write_corpus",
+    "features.values": "Apply Prefix Shape Suffix has_digit has_hyphen is_capitalized",
 }
 
 if not TYPE_CHECKING:

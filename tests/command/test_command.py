@@ -44,7 +44,7 @@ from skcrf_sdca.text import (
     read_conll,
     read_conllu,
 )
-from skcrf_sdca.text._values import FUNCTIONS
+from skcrf_sdca.text.features.values import FUNCTIONS
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,8 +8,8 @@ from skcrf_sdca import load_model
 from skcrf_sdca.command import main
 from skcrf_sdca.command._inputs import FORMAT_NAMES
 from skcrf_sdca.text import read_corpus
-from skcrf_sdca.text._corpora import ALIASES, FORMATS
-from skcrf_sdca.text._writing import written_formats
+from skcrf_sdca.text.corpora import ALIASES, FORMATS
+from skcrf_sdca.text.writing import written_formats
 
 TEXTS = {
     "Anna Meier lives in Basel.": [(0, 10, "PER"), (20, 25, "LOC")],

@@ -15,7 +15,7 @@ from skcrf_sdca import DependencyCRF, OnlineDependencyCRF
 from skcrf_sdca.structures.dependency.scores import ONE_ROOT
 from skcrf_sdca.structures.dependency.structure import DependencyTrees
 from skcrf_sdca.text import ArcFeatures
-from skcrf_sdca.text._arc_features import TokenArcs
+from skcrf_sdca.text.features.arc_features import TokenArcs
 
 TEMPLATES = ["h.word m.word", "h.tag m.tag", "m.tag", "h.tag between.tag m.tag"]
 # So few columns that features of one arc share some.

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from skcrf_sdca import OnlineDependencyCRF
 from skcrf_sdca._utils import memory
 from skcrf_sdca.text import ArcFeatures
-from skcrf_sdca.text._arc_features import TokenArcs
+from skcrf_sdca.text.features.arc_features import TokenArcs
 
 ARCS = ["h.word m.word", "m.tag", "h.tag between.tag m.tag"]
 # Parts in any order; the numbers of columns are those of the arcs' order: word, tag.

@@ -70,7 +70,7 @@ from skcrf_sdca.text import (
     Window,
     has_hyphen,
 )
-from skcrf_sdca.text._values import FUNCTIONS
+from skcrf_sdca.text.features.values import FUNCTIONS
 
 ESTIMATORS = all_estimators(tol=1e-2)
 ARRAYS, NUMBERS = make_chains(

@@ -45,7 +45,7 @@ from skcrf_sdca.text import (
     has_hyphen,
     is_capitalized,
 )
-from skcrf_sdca.text._values import FUNCTIONS, Column
+from skcrf_sdca.text.features.values import FUNCTIONS, Column
 
 COLUMNS = ("word", "pos")
 X = [

@@ -12,8 +12,8 @@ import pytest
 
 from skcrf_sdca import CRF, make_tagger
 from skcrf_sdca.text import TokenFeatures, char_spans, read_corpus
-from skcrf_sdca.text._files import Reading
-from skcrf_sdca.text._records import read_records
+from skcrf_sdca.text.core.files import Reading
+from skcrf_sdca.text.formats.records import read_records
 
 WORDS = [["Anna", "Meier", "lives", "in", "Basel", "."], ["Yes", "!"]]
 POS = [["NNP", "NNP", "VBZ", "IN", "NNP", "."], ["UH", "."]]

@@ -38,16 +38,16 @@ from skcrf_sdca.text import (
     Suffix,
     TokenFeatures,
     Window,
-    _files,
-    _sentences,
     has_digit,
     has_hyphen,
     is_capitalized,
     read_conll,
     write_conll,
 )
-from skcrf_sdca.text._features import FEW
-from skcrf_sdca.text._templates import expanded
+from skcrf_sdca.text.core import files
+from skcrf_sdca.text.features import sentences
+from skcrf_sdca.text.features.templates import expanded
+from skcrf_sdca.text.features.token_features import FEW
 
 X = [[("the", "DT"), ("Dogs", "NNS"), ("bark", "VBP")], [], [("3-D", "JJ")]]
 COLUMNS = ("word", "pos")
@@ -228,7 +228,7 @@ def test_pad_stands_at_the_ends_of_every_sequence():
 
 
 def test_few_tokens_are_remembered_unless_their_function_may_change(monkeypatch):
-    monkeypatch.setattr(_sentences, "MOST_WORDS", 2)
+    monkeypatch.setattr(sentences, "MOST_WORDS", 2)
     called, cities = [], set()
     of_word = Shape.__call__
     monkeypatch.setattr(
@@ -876,9 +876,9 @@ def test_options_of_reading_are_checked(options, error, message):
 
 
 def test_written_columns():
-    for sentences in (X, DICTS):
+    for own in (X, DICTS):
         file = io.StringIO()
-        write_conll(file, sentences, [["B", "I", "O"], [], ["B"]])
+        write_conll(file, own, [["B", "I", "O"], [], ["B"]])
         assert file.getvalue() == LINES + "\n"
     file = io.StringIO()
     guess = np.array([[1, 2, 3], [], [4]], dtype=object)
@@ -1019,15 +1019,15 @@ def test_a_file_is_read_piece_by_piece_as_at_once(text, size, zipped):
     lines = text.split("\n" if "\n" in text else "\r")
     whole = [(n, line.rstrip("\r")) for n, line in enumerate(lines, 1)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_files, "_PIECE", max(size, 2))
+        patch.setattr(files, "_PIECE", max(size, 2))
         file = io.BytesIO(packed if zipped else content)
-        assert list(_files.numbered_lines(file, "utf-8")) == whole
-        assert list(_files.numbered_lines(io.StringIO(text, ""), "utf-8")) == whole
+        assert list(files.numbered_lines(file, "utf-8")) == whole
+        assert list(files.numbered_lines(io.StringIO(text, ""), "utf-8")) == whole
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
 def test_an_error_of_the_encoding_names_its_line_in_any_piece(monkeypatch, size):
-    monkeypatch.setattr(_files, "_PIECE", size)
+    monkeypatch.setattr(files, "_PIECE", size)
     with pytest.raises(ValueError, match=r"^file, line 3: not utf-8"):
         read_conll(io.BytesIO(b"a b\n\n\xc3\xa9\xff c\nd e\n"), ("word", "label"))
 

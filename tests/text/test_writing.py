@@ -12,8 +12,8 @@ from skcrf_sdca.text import (
     tokenize,
     write_corpus,
 )
-from skcrf_sdca.text._corpora import FORMATS
-from skcrf_sdca.text._writing import written_formats
+from skcrf_sdca.text.corpora import FORMATS
+from skcrf_sdca.text.writing import written_formats
 
 TEXTS = [
     # Double blanks, umlauts, an emoji of two UTF-16 units, and a tab.

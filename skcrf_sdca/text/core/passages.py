@@ -1,0 +1,149 @@
+"""Sequences of tokens that are read from files, and how texts with spans become some.
+
+A text is split into tokens, its spans are aligned to these, and it is cut into
+sequences at its line breaks.
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+from skcrf_sdca._utils.messages import counted
+from skcrf_sdca._utils.typing import SpanScheme
+from skcrf_sdca.text.spans.labels import spans_to_labels
+from skcrf_sdca.text.spans.offsets import TOKEN, Offsets, align_spans, tokenize
+
+CharSpan: TypeAlias = tuple[int, int, str]
+
+
+class TextSource(NamedTuple):
+    """Where the tokens of a sequence are in the text that they come from.
+
+    Parameters
+    ----------
+    document : int or str
+        The number of the document in its file, from 0, or its name.
+    text : str or None
+        The text of the whole document; None if the file has tokens alone.
+    offsets : list of (begin, end), or None
+        The characters of each token, ``text[begin:end]``.
+
+    See Also
+    --------
+    read_corpus : Returns them with ``return_sources=True``.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import TextSource, char_spans
+    >>> source = TextSource(0, "In Basel.", [(0, 2), (3, 8), (8, 9)])
+    >>> char_spans([("LOC", 1, 2)], source.offsets)
+    [('LOC', 3, 8)]
+    """
+
+    document: int | str
+    text: str | None = None
+    offsets: Offsets | None = None
+
+
+class Read(NamedTuple):
+    """A sequence of a file: its tokens, its labels if there are some, its source."""
+
+    tokens: list[Any]
+    labels: list[Any] | None
+    source: TextSource
+
+
+class Document(NamedTuple):
+    """A text with spans (begin, end, type), and the tokens if the file has them."""
+
+    name: int | str
+    text: str
+    spans: Sequence[CharSpan] | None
+    offsets: Offsets | None = None
+
+
+class Passages:
+    """Makes sequences of documents, and counts the spans that no labels describe."""
+
+    def __init__(self, pattern: str | None = None, scheme: SpanScheme = "BIO") -> None:
+        self._pattern = pattern or TOKEN
+        self._scheme = scheme
+        self._n_lost = 0
+        self._first_lost = ""
+
+    def of(self, document: Document) -> Iterator[Read]:
+        """Yield the sequences of a document, one for each line that has tokens."""
+        name, text, spans, offsets = document
+        if offsets is None:
+            _, offsets = tokenize(text, self._pattern)
+        # spaCy has tokens of white space.
+        offsets = [(b, e) for b, e in offsets if text[b:e].strip()]
+        apart, lost = _apart(_trimmed(text, spans or ()))
+        aligned, unaligned = align_spans(apart, offsets)
+        self._count(document, [*lost, *unaligned])
+        labels = spans_to_labels(aligned, len(offsets), self._scheme)
+        bounds = _line_bounds(
+            text, offsets, {t for _, b, e in aligned for t in range(b + 1, e)}
+        )
+        for begin, end in pairwise(bounds):
+            own = offsets[begin:end]
+            yield Read(
+                [{"word": text[a:b]} for a, b in own],
+                None if spans is None else labels[begin:end],
+                TextSource(name, text, own),
+            )
+
+    def warn(self) -> None:
+        """Warn of the spans that are in no labels, if there are some."""
+        if self._n_lost:
+            warnings.warn(
+                f"{counted(self._n_lost, 'span')} left out, the first "
+                f"{self._first_lost}. They begin or end inside of a token, or overlap "
+                "a longer one. A regular expression in tokens= can find finer tokens.",
+                stacklevel=4,
+            )
+
+    def _count(self, document, lost):
+        if lost and not self._n_lost:
+            begin, end, _ = lost[0]
+            self._first_lost = (
+                f"{document.text[begin:end]!r:.60}, characters {begin} to {end} of "
+                f"document {document.name}"
+            )
+        self._n_lost += len(lost)
+
+
+def _trimmed(text, spans):
+    """Return spans without the white space at their ends, and no empty ones."""
+    for begin, end, name in spans:
+        inner = text[begin:end]
+        first = begin + len(inner) - len(inner.lstrip())
+        last = first + len(inner.strip())
+        if first < last:
+            yield first, last, name
+
+
+def _apart(spans):
+    """Return spans without the ones that overlap a longer one, and the latter."""
+    kept, lost, end = [], [], 0
+    for span in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if span[0] < end:
+            lost.append(span)
+        else:
+            kept.append(span)
+            end = span[1]
+    return kept, lost
+
+
+def _line_bounds(text, offsets, inner):
+    """Return the numbers of the tokens at which lines begin, and the number of tokens.
+
+    `inner` are the tokens that go on with a span: these begin no line.
+    """
+    breaks = [
+        t
+        for t, ((_, end), (begin, _)) in enumerate(pairwise(offsets), start=1)
+        if t not in inner and "\n" in text[end:begin]
+    ]
+    return [0, *breaks, len(offsets)] if offsets else []

@@ -1,0 +1,65 @@
+"""Lines of a label and any number of attributes: data of CRFsuite, MALLET and others.
+
+In data of CRFsuite an attribute is a name, or a name and a value after a colon. In
+names a backslash stands before each colon and each backslash.
+"""
+
+import re
+from collections.abc import Iterator
+
+from skcrf_sdca.text.core.files import Reading, blocks, numbered_lines, place
+from skcrf_sdca.text.core.passages import Read, TextSource
+
+from .conll import iter_rows, without_comments
+
+_ESCAPED = re.compile(r"\\(.)")
+# Before and after the last colon, if it is no escaped one.
+_SCALED = re.compile(r"((?:[^\\]|\\.)*):([^:]*)", flags=re.DOTALL)
+_PLACES = {"first": 0, "last": -1}
+
+
+def read_attributes(
+    file: object,
+    reading: Reading,
+    *,
+    label: str = "last",
+    delimiter: str | None = None,
+    comment: str | None = None,
+) -> Iterator[Read]:
+    """Yield sequences whose tokens are lists of attributes, features as they are.
+
+    `label` is "first" or "last"; `delimiter` and `comment` are as in `read_conll`.
+    """
+    if label not in _PLACES:
+        raise ValueError(f"label must be 'first' or 'last', got {label!r}.")
+    at = _PLACES[label]
+    lines = without_comments(numbered_lines(file, reading.encoding), comment)
+    for k, (_, _, rows) in enumerate(iter_rows(lines, delimiter)):
+        labels = [row.pop(at) for row in rows] if reading.labelled else None
+        yield Read([[x for x in row if x] for row in rows], labels, TextSource(k))
+
+
+def read_scaled(file: object, reading: Reading) -> Iterator[Read]:
+    """Yield sequences of a data file of CRFsuite, whose tokens are dicts of numbers."""
+    for k, block in enumerate(blocks(numbered_lines(file, reading.encoding))):
+        rows = [(number, *line.split("\t")) for number, line in block]
+        labels = [label for _, label, *_ in rows] if reading.labelled else None
+        tokens = [_item(file, number, fields) for number, _, *fields in rows]
+        yield Read(tokens, labels, TextSource(k))
+
+
+def _item(file, number, fields):
+    item: dict[str, float] = {}
+    for field in filter(None, fields):
+        scaled = _SCALED.fullmatch(field)
+        name, scale = scaled.groups() if scaled else (field, "1")
+        try:
+            value = float(scale)
+        except ValueError:
+            raise ValueError(
+                f"{place(file, number)}: {scale!r:.40} after the colon of "
+                rf"{field!r:.80} is no number; a colon in a name is written as '\:'."
+            ) from None
+        name = _ESCAPED.sub(r"\1", name)
+        item[name] = item.get(name, 0.0) + value
+    return item
