@@ -195,7 +195,9 @@ def to_crfsuite(
     -----
     Forbidden transitions, starts and ends have the weight -1e30 instead of -inf in the
     file: CRFsuite never predicts them, and their probability is 0. Weights of 0, and
-    features that have no other weights, are not written.
+    features that have no other weights, are not written. The file has no temperature:
+    its weights are those of the estimator over ``temperature_``, so that CRFsuite finds
+    the same probabilities.
 
     Examples
     --------
@@ -249,8 +251,9 @@ def model_file_of(estimator, boundaries=BOUNDARIES, feature_names=None):
     attributes = checked_names(rows, "feature")
     labels = checked_names(plain_labels(estimator.classes_), "label")
     coef = np.array(list(rows.values())).reshape(len(rows), len(labels))
+    temperature = estimator.temperature_ or 1.0
     weights = [
-        _named_weights(kind, block)
+        _named_weights(kind, block / temperature)
         for kind, block in ((STATE, coef), (TRANSITION, estimator.transition_))
     ]
     return ModelFile(labels, attributes, np.concatenate(weights))

@@ -128,10 +128,11 @@ class GraphAnswers(Inspection, TrimmingMixin):
         >>> crf.predict_bound(X).round(9)
         array([0.])
         """
+        temperature = self.temperature_ or 1.0
 
         def distances(scores, begin, end):
             values, bounds = scores.maxima()
-            return np.maximum(bounds - values, 0.0)
+            return temperature * np.maximum(bounds - values, 0.0)
 
         return self._over(distances, self._packed(X), proba=False)
 

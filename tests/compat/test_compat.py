@@ -418,6 +418,19 @@ class TestToCrfsuite:
         tagger = tagger_of(tmp_path / "m")
         assert_same_predictions(crf, tagger, X, crfsuite_features(X, **NAMES))
 
+    @pytest.mark.parametrize("temperature", [0.4, 2.5])
+    def test_probabilities_are_of_scores_over_the_temperature(
+        self, tmp_path, temperature
+    ):
+        X, y = random_sequences()
+        options = {"loss": "softmax_margin", "temperature": temperature}
+        crf = LBFGSCRF(**options, tol=1e-2).fit(X, y)
+        to_crfsuite(crf, tmp_path / "m", **NAMES)
+        again = from_crfsuite(tmp_path / "m")
+        found = again.predict_proba(crfsuite_features(X, **NAMES))
+        for own, expected in zip(found, crf.predict_proba(X), strict=True):
+            np.testing.assert_allclose(own, expected, rtol=0, atol=1e-12)
+
     def test_attributes_that_features_have_anyway(self, tmp_path):
         X, y = random_sequences()
         X = crfsuite_features(X, **NAMES)

@@ -179,16 +179,18 @@ def test_the_elastic_net_makes_zeros(solver):
     assert crf.n_nonzero_ <= D
 
 
+@pytest.mark.parametrize("temperature", [1.0, 2.5])
 @kinds
-def test_answers_are_those_of_all_trees(kind):
+def test_answers_are_those_of_all_trees(kind, temperature):
     X, y = samples(**kind)
-    crf = fitted(X, y, **kind)
+    options = {"loss": "softmax_margin", "temperature": temperature, "margin": 0.0}
+    crf = fitted(X, y, **kind, **options)
     proba, best = crf.predict_proba(X), crf.predict_n_best(X, 3)
     log_p, log_z = crf.log_likelihood(X, y), crf.log_partition(X)
     logs, drawn = crf.predict_log_proba(X), crf.sample(X, 4, random_state=0)
     n_right = 0
     for i, x in enumerate(X):
-        scores = arc_scores(crf, x)[..., 0]
+        scores = arc_scores(crf, x)[..., 0] / temperature
         heads, values = tree_twin.tree_scores(scores, **kind)
         marginals, _ = tree_twin.arc_marginals(scores, **kind)
         order, total = np.argsort(-values)[:3], logsumexp(values)
@@ -206,13 +208,15 @@ def test_answers_are_those_of_all_trees(kind):
     assert_allclose(crf.score(X, y), n_right / sum(map(len, y)))
 
 
+@pytest.mark.parametrize("temperature", [1.0, 2.5])
 @kinds
-def test_uncertainty_is_of_words_and_trees(kind):
+def test_uncertainty_is_of_words_and_trees(kind, temperature):
     X, y = samples(**kind)
-    crf = fitted(X, y, **kind)
+    options = {"loss": "softmax_margin", "temperature": temperature}
+    crf = fitted(X, y, **kind, **options)
     found = {name: crf.uncertainty(X, measure=name) for name in MEASURES}
     for i, x in enumerate(X):
-        scores, n = arc_scores(crf, x)[..., 0], x.shape[1]
+        scores, n = arc_scores(crf, x)[..., 0] / temperature, x.shape[1]
         _, values = tree_twin.tree_scores(scores, **kind)
         p = np.sort(np.exp(values - logsumexp(values)))[::-1]
         marginals, of_trees = tree_twin.arc_marginals(scores, **kind)

@@ -1,6 +1,7 @@
 """GraphCRF(inference="trw"): the surrogate, its certificate, graphs of any width."""
 
 import pickle
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -146,6 +147,29 @@ def test_starts_and_warm_starts_end_at_the_optimum(data, optimum):
     prior = fitted(X, y, solver="lbfgs", tol=1e-6)
     near = GraphCRF(**OPTIONS, tol=1e-6).fit(X, y, prior=prior)
     assert near.primal_objective_ < optimum
+
+
+@pytest.mark.parametrize("temperature", [0.25, 1.0, 2.5])
+def test_the_distance_from_the_best_labelling_is_one_of_scores(temperature):
+    """All pairs of nodes would differ, and there are fewer labels than nodes."""
+    rng = np.random.default_rng(0)
+    ends = list(combinations(range(5), 2))
+    X = [(rng.normal(size=(5, 2)), ends) for _ in range(20)]
+    y = [own.argmax(axis=1).tolist() for own, _ in X]
+    crf, one = (
+        fitted(X, y, loss="softmax_margin", temperature=own, solver="lbfgs", tol=1.0)
+        for own in (temperature, 1.0)
+    )
+    for own in (crf, one):
+        own.coef_, own.intercept_ = np.eye(2), np.zeros(2)
+        own.edge_coef_ = -2.0 * np.eye(2)[np.newaxis]
+    found = crf.predict_bound(X)
+    assert_allclose(found, one.predict_bound(X), rtol=1e-6, atol=1e-9)
+    assert (found > 0.1).any()
+    for graph, labels, bound in zip(X, crf.predict(X), found, strict=True):
+        labellings, scores = labelling_scores(crf, graph)
+        (own,) = scores[(labellings == labels).all(axis=1)]
+        assert scores.max() - own <= bound + 1e-9
 
 
 def test_a_graph_that_is_too_wide_is_told_of_trw_which_fits_it():

@@ -162,7 +162,7 @@ def check_log_likelihood(model, crf):
     items = zip(model.labellings(crf), model.labels(), found, strict=True)
     for own, labels, value in items:
         (score,) = own.scores[own.agreeing(labels, classes_of(crf))]
-        assert_allclose(value, score - own.log_z, **CLOSE)
+        assert_allclose(value, score / own.temperature - own.log_z, **CLOSE)
 
 
 def check_log_likelihood_of_known_labels(model, crf):

@@ -31,6 +31,8 @@ from skcrf_sdca import (
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 ALPHA, TOL = 0.1, 1e-5
+# Of "softmax_margin": no power of 2, by which a division rounds nothing.
+TEMPERATURE = 2.5
 # The reason for a hole that has none in the mathematics.
 LAYOUT = "accident of layout"
 LABELS = ["B-X", "I-X", "O"]
@@ -111,20 +113,23 @@ class Labellings(NamedTuple):
     codes : ndarray of int of shape (n_labellings, n_positions)
         The numbers of the labels in ``classes_``.
     scores : ndarray of shape (n_labellings,)
+    temperature : float
+        What scores are divided by where they become probabilities.
     """
 
     codes: np.ndarray
     scores: np.ndarray
+    temperature: float = 1.0
 
     @property
     def log_z(self):
-        """The log of the sum of exp(score)."""
-        return logsumexp(self.scores)
+        """The log of the sum of exp(score / temperature)."""
+        return logsumexp(self.scores / self.temperature)
 
     @property
     def proba(self):
         """The probability of each labelling."""
-        return softmax(self.scores)
+        return softmax(self.scores / self.temperature)
 
     def agreeing(self, labels, classes):
         """Return which labellings agree with labels, sets of some, or None."""
@@ -345,7 +350,11 @@ class Model(NamedTuple):
 
     def labellings(self, crf, X=None):
         """Return the Labellings of every item."""
-        return [self.enumerate(crf, x) for x in (self.X if X is None else X)]
+        temperature = crf.temperature_ or 1.0
+        return [
+            self.enumerate(crf, x)._replace(temperature=temperature)
+            for x in (self.X if X is None else X)
+        ]
 
     def weights(self, crf):
         """Return all weights that the penalty counts, flat."""
@@ -432,8 +441,10 @@ MODELS = {
     ),
 }
 OF_HINGE = [name for name, model in MODELS.items() if model.takes_hinge]
-# (model, loss) with probabilities, and with scores alone.
+# (model, loss) with probabilities, also of scores over a temperature, and with scores
+# alone.
 WITH_LOSSES = [(name, "log_loss") for name in MODELS]
+WITH_LOSSES += [(name, "softmax_margin") for name in MODELS]
 WITH_LOSSES += [(name, "hinge") for name in OF_HINGE]
 # (model, solver) of every fit that ends with a certificate.
 EXACT = [(name, solver) for name, model in MODELS.items() for solver in model.solvers]
@@ -446,6 +457,8 @@ def fitted(name, solver="lbfgs", loss="log_loss"):
     if loss == "hinge":
         solver = next(s for s in ("sdca", "crf", "oeg") if s in model.solvers)
     parameters = {} if loss == "log_loss" else {"loss": loss, "tol": 3e-2}
+    if loss == "softmax_margin":
+        parameters["temperature"] = TEMPERATURE
     return model.new(solver, **parameters).fit(model.X, model.y)
 
 
