@@ -1,5 +1,6 @@
 """A Predictor answers as the estimator of the same file, and imports NumPy alone."""
 
+import collections
 import io
 import json
 import pickle
@@ -528,6 +529,30 @@ def test_changed_files_are_refused_or_answer(sparse, tmp_path):
         answered += 1
     assert refused
     assert answered
+
+
+@pytest.mark.survives
+@pytest.mark.parametrize("name", ["values", "bounds", "labels"])
+def test_a_mapped_file_that_is_changed_in_place(name, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y, new = data(random_strings, rng)
+    model = crf(alpha=0.1, l1_ratio=0.5).fit(X, y).sparsify()
+    errors = collections.Counter()
+    for _ in range(30):
+        predictor = through_memory_map(model, tmp_path)
+        array = getattr(predictor._model.coef, name)
+        # Bounds of 2^40 are far from all memory, and those of a few are not.
+        bits = rng.integers(4, 60, size=array.shape)
+        place = array.filename, array.dtype, "r+", array.offset, array.shape
+        np.memmap(*place)[...] = rng.integers(-(2**bits), 2**bits)
+        for x in new:
+            try:
+                predictor.predict_one(x)
+                predictor.marginals(x)
+            except ValueError as error:
+                errors["changed in place" in str(error)] += 1
+    # Bounds are read from the file at each call, labels before the first.
+    assert errors[True] > 0 or name != "bounds"
 
 
 # Imports ------------------------------------------------------------------------------

@@ -181,13 +181,13 @@ cdef class SequenceTagger:
         own.places = cython_array((n_entries,), sizeof(int), "i")
         own.widths = cython_array((n_entries,), sizeof(int), "i")
 
-    cdef void add_up(self, Buffers own) noexcept:
+    cdef int add_up(self, Buffers own) except -1:
         """Write the scores."""
         cdef Encoder rows = own.encoder
         cdef RowLayout layout = self.weights.layout
         cdef const double* coef = self.weights.coef_pointer()
         cdef double* scores = &own.scores[0]
-        cdef Py_ssize_t j, n = self.weights.n_labels
+        cdef Py_ssize_t j, begin, end, n = self.weights.n_labels
         self.weights.set_scores(own.length, scores)
         if layout.first == NULL:
             ops.gather_each(
@@ -195,8 +195,17 @@ cdef class SequenceTagger:
             )
         else:
             for j in range(rows.n_entries):
-                own.places[j] = <int> layout.begin(rows.indices[j])
-                own.widths[j] = <int> layout.width(rows.indices[j])
+                begin = layout.first[rows.indices[j]]
+                end = layout.first[rows.indices[j] + 1]
+                # Bounds may be mapped from a file, which others can change.
+                if not 0 <= begin <= end <= layout.size:
+                    raise ValueError(
+                        f"feature {rows.indices[j]} has no weights: the mapped file of "
+                        "the model was changed in place; write a new file, rename it, "
+                        "and load it"
+                    )
+                own.places[j] = <int> begin
+                own.widths[j] = <int> (end - begin)
             ops.gather_ragged(
                 rows.data, &own.places[0], &own.widths[0], rows.indptr, own.length,
                 layout.label, coef, scores, n,
