@@ -178,7 +178,7 @@ class Tagger:
         if self._chains is None or not length:
             return 0.0
         score = self._chains.path_scores(path) - self._chains.log_partition()
-        return float(np.exp(score[0]))
+        return float(np.exp(np.minimum(score[0], 0.0)))
 
     def marginal(self, y: str, pos: int) -> float:
         """Return the probability of a label at a position of this sequence.

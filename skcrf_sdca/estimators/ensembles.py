@@ -83,7 +83,9 @@ class _MeanOfMarginals(
             columns = [labels.index(k) for k in plain_labels(estimator.classes_)]
             for i, table in enumerate(estimator.predict_proba(X)):
                 total[i] += weight * widened(table, columns, len(labels))
-        return np.fromiter(total, dtype=object, count=len(total))
+        # Rounding may exceed 1.
+        cut = (np.minimum(table, 1.0) for table in total)
+        return np.fromiter(cut, dtype=object, count=len(total))
 
     def _weights(self):
         return np.full(len(self.estimators_), 1.0 / len(self.estimators_))

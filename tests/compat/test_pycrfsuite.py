@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from test_compat import random_sequences
 
-from skcrf_sdca.compat import from_crfsuite, metrics, pycrfsuite
+from skcrf_sdca import LBFGSCRF
+from skcrf_sdca.compat import from_crfsuite, metrics, pycrfsuite, to_crfsuite
 from skcrf_sdca.compat._model_file import WEIGHT, ModelFile, serialise
 
 X, Y = random_sequences(60, n_labels=4)
@@ -105,6 +106,15 @@ class TestTagger:
         for name, each in (("own", tagger), ("theirs", theirs)):
             each.dump(str(tmp_path / name))
         assert (tmp_path / "own").read_text() == (tmp_path / "theirs").read_text()
+
+    def test_no_probability_is_above_one_by_rounding(self, tmp_path):
+        """Scores are so large that the best path is alone, and log Z rounded."""
+        crf = LBFGSCRF(alpha=1e-3, tol=0.1).fit(X, Y)
+        crf.coef_ *= 50.0
+        to_crfsuite(crf, tmp_path / "m", intercept="bias", start="BOS", end="EOS")
+        with pycrfsuite.Tagger().open(tmp_path / "m") as tagger:
+            found = [tagger.probability(tagger.tag(x)) for x in X]
+        assert max(found) == 1.0
 
     def test_the_current_sequence(self, tagger):
         assert tagger.tag() == []

@@ -106,6 +106,15 @@ def test_a_vote_is_the_mean_of_the_marginals():
     assert vote.score(X, Y) == pytest.approx(correct.mean())
 
 
+@pytest.mark.parametrize("n", [9, 11])
+def test_no_mean_of_probabilities_is_above_one(n):
+    """Shares of 1 / n, and marginals that are 1, add up to more by rounding."""
+    x, y = [[["a"]]], [["A"]]
+    crfs = [(str(i), LBFGSCRF()) for i in range(n)]
+    (proba,) = SequenceVoting(crfs).fit(x, y).predict_proba(x)
+    assert proba.tolist() == [[1.0]]
+
+
 def test_a_label_that_a_sample_lacks_has_no_share_of_it():
     X = [[["a"], ["b"]], [["a"]], [["c"]]]
     y = [["A", "B"], ["A"], ["C"]]

@@ -98,6 +98,15 @@ def test_both_bounds_meet_at_a_number_above_log_z(name, scale, directed):
         assert_allclose(log_z, exact, rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("name", "scale", "seed"), [("grid", 5.0, 9), ("pendant", 10.0, 18)]
+)
+def test_no_probability_is_below_zero_by_rounding(name, scale, seed):
+    """Scaling stops early, and what is added makes less than 1e-30 negative."""
+    case = Case(name, scale, seed)
+    assert_consistent(case, *case.marginals())
+
+
 @pytest.mark.parametrize("scale", [1.0, 5.0])
 @pytest.mark.parametrize("name", CASES)
 def test_both_bounds_hold_after_any_number_of_sweeps(name, scale):

@@ -537,7 +537,7 @@ cdef void make_consistent(
     product of the ends until nothing is negative. ``sums`` is a buffer of n numbers.
     """
     cdef Py_ssize_t j, k
-    cdef double own, base, mix = 1.0
+    cdef double own, base, mix = INFINITY
     if scale_ends(pair, first, last, n, sums):
         return
     # What columns lack is added to rows in equal shares, and then what rows lack.
@@ -554,7 +554,8 @@ cdef void make_consistent(
             if pair[j * n + k] < 0.0:
                 base = first[j] * last[k]
                 mix = min(mix, base / (base - pair[j * n + k]))
-    if mix < 1.0:
+    # It is 1 where what is negative is less than the rounding of the product.
+    if mix <= 1.0:
         for j in range(n):
             for k in range(n):
                 base = first[j] * last[k]
