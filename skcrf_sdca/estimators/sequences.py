@@ -99,7 +99,9 @@ class ChainCRF(BaseCRF):
             array with the labels of all positions.
         sample_weight : array-like of shape (n,), default=None
             Weight of each sequence, not negative. Only ratios count, but for the value
-            of ``alpha="auto"``.
+            of ``alpha="auto"``. It weighs the loss alone: a sequence of weight 0 has
+            none, and "observed" features, pairs of labels and transitions are those of
+            all sequences.
         lengths : array-like of int of shape (n,), default=None
             If X is one table, the number of rows of each sequence in it, in their
             order, as in hmmlearn. They sum to n_rows.
@@ -368,16 +370,11 @@ class ChainCRF(BaseCRF):
 
 
 def _observed_of(training, observed, *args):
-    """Return what ``observed`` finds in the labels of sequences whose weight is not 0.
+    """Return what ``observed`` finds in labels.
 
     It takes labels, offsets and the number of labels, and further arguments.
     """
-    rows, data = training.label_rows, training.data
+    rows = training.label_rows
     labels = training.labels if rows is None else rows
-    if training.sample_weight is not None:
-        counts = np.repeat(training.sample_weight > 0.0, data.lengths)
-        labels = (
-            np.where(counts, labels, -1) if rows is None else rows * counts[:, None]
-        )
     n_labels = len(training.attributes["classes_"])
-    return observed(labels, data.offsets, n_labels, *args)
+    return observed(labels, training.data.offsets, n_labels, *args)

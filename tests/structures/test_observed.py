@@ -370,3 +370,40 @@ def test_features_without_any_pair():
     crf = observed(LBFGSCRF).fit([np.zeros((2, 3))], [[0, 1]])
     assert crf.coef_.nnz == 0
     assert crf.coef_.shape == (2, 3)
+
+
+OBSERVED = {
+    "features": {"features": "observed"},
+    "label_pairs": {"label_pairs": "observed"},
+    "label_pairs, order 2": {"label_pairs": "observed", "order": 2},
+    "transitions": {"transitions": "observed"},
+    "edge_features": {"edge_features": "all", "features": "observed"},
+}
+
+
+@pytest.mark.parametrize("weight", ["sample_weight", "class_weight"])
+@pytest.mark.parametrize("options", OBSERVED.values(), ids=OBSERVED)
+def test_a_sequence_of_weight_0_observes_as_any_other(options, weight):
+    """It has no loss, and a weight is not 0 where the model expects its pair."""
+    X = [[["a"], ["b"], ["c"]]] * 2
+    y = [["A", "B", "A"], ["C", "C", "D"]]
+    own, twin = (LBFGSCRF(alpha=0.1, tol=1e-8, **options) for _ in range(2))
+    if weight == "class_weight":
+        own.set_params(class_weight={"C": 0.0, "D": 0.0}).fit(X, y)
+    else:
+        own.fit(X, y, sample_weight=[1.0, 0.0])
+    twin.fit(X, y, sample_weight=[1.0, 0.3])
+    names = "coef_", "transition_", "higher_transitions_", "edge_coef_"
+    for name in names:
+        first, second = getattr(own, name), getattr(twin, name)
+        if name != "higher_transitions_":
+            first, second = (first,), (second,)
+        for one, other in zip(first, second, strict=True):
+            if one is not None:
+                assert_array_equal(seen(one), seen(other))
+
+
+def seen(weights):
+    """Return which weights a model has; that of a pair not in y is 0, or -inf."""
+    weights = weights.toarray() if sp.issparse(weights) else weights
+    return np.isfinite(weights) & (weights != 0.0)
