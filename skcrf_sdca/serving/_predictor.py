@@ -306,7 +306,8 @@ class Predictor:
 
     def _features_of(self, tokens):
         columns = self._model.items.templates["columns"]
-        (features,) = self._features.of(Tokens([tokens], columns))
+        own = Tokens([tokens], columns, self._features.read)
+        (features,) = self._features.of(own)
         return features
 
     def _items(self, sequence):

@@ -586,3 +586,15 @@ def test_nothing_but_numpy_is_imported(name, tmp_path):
     heavy, (labels, _, _) = json.loads(done.stdout)
     assert heavy == []
     assert labels == Predictor.load(tmp_path / "model").predict_one(new[3])
+
+
+def test_tokens_need_the_columns_alone_that_templates_read():
+    features = TokenFeatures(["word"], columns=("word", "_2", "label"))
+    X, y = [[("Anna", "-", ""), ("ran", "-", "")]] * 5, [["B-PER", "O"]] * 5
+    tagger = make_tagger(features, SDCACRF(random_state=0)).fit(X, y)
+    save_model(tagger, file := io.BytesIO())
+    for own in Predictor.from_estimator(tagger), Predictor.load(file.getvalue()):
+        for tokens in ["Anna", "ran"], [("Anna",), ("ran",)], [*X[0]]:
+            assert own.predict_one(tokens) == y[0]
+        with pytest.raises(ValueError, match="item 0 .* 2 columns, but must have 3"):
+            own.predict_one([("Anna", "-")])

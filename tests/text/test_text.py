@@ -442,7 +442,7 @@ def test_what_is_no_token_is_a_type_error(X, message):
 @pytest.mark.parametrize(
     ("X", "columns", "message"),
     [
-        ([["a"]], ("word", "pos"), "of type str 'a' and has 1 column, but must"),
+        ([[("a", "b")]], ("word", "pos", "_"), r"must have 3: .*, or 1: \['word'\]"),
         ([[], [("a", "b")]], ("word",), r"sequence 1, item 0 .* has 2 columns"),
         ([[("a",), ()]], ("word",), "item 1 .* has 0 columns"),
         ([[("a", "b")]], ("form", "pos"), r"no column 'word': .* \['form', 'pos'\]"),
@@ -651,6 +651,41 @@ def test_words_for_a_tagger_of_columns_are_refused_with_the_forms(as_tuples):
         tagger.predict([["the", "dog"]])
     # Dicts have names: they do for any columns.
     assert tagger.predict([dicts]).tolist() == tagger.predict(X).tolist()
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ["the", "dog"],
+        [("the",), ("dog",)],
+        [("1", "the", "O"), ("2", "dog", "O")],
+        [{"word": "the"}, {"word": "dog"}],
+        [{"id": "1", "word": "the"}, {"label": "O", "word": "dog"}],
+    ],
+    ids=repr,
+)
+def test_tokens_need_the_columns_alone_that_templates_read(tokens):
+    features = TokenFeatures([Shape(), "word"], columns=("id", "word", "label"))
+    assert features.read_columns() == ["word"]
+    assert features.transform([tokens]) == TokenFeatures([Shape(), "word"]).transform(
+        [["the", "dog"]]
+    )
+    # Many tokens are read in another way.
+    many = features.transform([tokens] * 100)
+    assert many == features.transform([tokens]) * 100
+
+
+def test_columns_that_are_read_stand_in_the_order_of_columns():
+    features = TokenFeatures(["tag", "word"], columns=("word", "_", "tag"))
+    of_all = features.transform([[("the", "-", "DT")]])
+    assert of_all == [[("tag=DT", "word=the")]]
+    assert features.transform([[("the", "DT")]]) == of_all
+
+
+def test_tokens_of_which_nothing_is_read_may_have_any_columns():
+    features = TokenFeatures([], columns=("word", "tag"))
+    for tokens in ["a", "b"], [("a",), ("b", "c", "d")], [{}, {"word": "a"}]:
+        assert features.transform([tokens]) == [[(), ()]]
 
 
 # Files of columns ---------------------------------------------------------------------

@@ -14,8 +14,8 @@ from skcrf_sdca._utils.messages import counted, described
 from skcrf_sdca.data.containers import check_container, is_frame, plain_column
 
 _FORMS = (
-    "Tokens with several columns are dicts, or tuples all of whose columns are named "
-    "by columns=. A fitted tagger takes tokens of the form that it was fitted on."
+    "Tokens with several columns are dicts, or tuples whose columns are named by "
+    "columns=. A fitted tagger takes tokens of the form that it was fitted on."
 )
 
 Token: TypeAlias = str | Sequence[str] | Mapping[str, str]
@@ -25,12 +25,13 @@ class Tokens:
     """The tokens of all sequences, concatenated.
 
     `names` are the names of the columns of a tuple; a str has one column. By default,
-    the names are the positions in the first token, 0, 1, ... `lengths` holds the number
-    of tokens of each sequence. If `X` has another form than `transform` of
+    the names are the positions in the first token, 0, 1, ... Tuples may also have those
+    columns alone that are in `read`, in the order of `names`. `lengths` holds the
+    number of tokens of each sequence. If `X` has another form than `transform` of
     `TokenFeatures` takes, a TypeError or ValueError names the sequence and the item.
     """
 
-    def __init__(self, X, names=None):
+    def __init__(self, X, names=None, read=None):
         check_container(X)
         X = [_rows(plain_column(sequence)) for sequence in plain_column(X)]
         for index, sequence in enumerate(X):
@@ -38,6 +39,7 @@ class Tokens:
         self.lengths = np.fromiter(map(len, X), dtype=np.int64, count=len(X))
         self._tokens = list(chain.from_iterable(X))
         self._names = None if names is None else list(names)
+        self._read = read if names is None or read is None else _among(names, read)
         self._form = self._common_form()
 
     def __len__(self):
@@ -97,6 +99,11 @@ class Tokens:
         widths = [1 if form is str else len(token) for token in self._tokens]
         if self._names is None:
             self._names = list(range(widths[0] if widths else 1))
+        # Tokens of which nothing is read may have any columns.
+        if self._read == []:
+            return form
+        if self._read is not None and set(widths) == {len(self._read)}:
+            self._names = self._read
         if set(widths) - {len(self._names)}:
             self._refuse_widths(widths)
         return form
@@ -120,10 +127,12 @@ class Tokens:
 
     def _refuse_widths(self, widths):
         i = next(i for i, width in enumerate(widths) if width != len(self._names))
+        has_others = self._read is not None and len(self._read) < len(self._names)
+        least = f", or {len(self._read)}: {self._read}" if has_others else ""
         raise ValueError(
             f"{self.place(i)} is {described(self._tokens[i])} and has "
             f"{counted(widths[i], 'column')}, but must have {len(self._names)}: "
-            f"{self._names}. {_FORMS}"
+            f"{self._names}{least}. {_FORMS}"
         )
 
     def _check_strings(self, name, values):
@@ -145,6 +154,11 @@ def _rows(sequence):
     names = list(sequence.columns)
     columns = (sequence[name].to_list() for name in names)
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _among(names, read):
+    """Return those of some names that are read, in their order."""
+    return [name for name in names if name in read]
 
 
 def checked_names(columns):

@@ -140,7 +140,8 @@ class ArcFeatures(StatelessTransformer):
         :class:`~skcrf_sdca.OnlineDependencyCRF` with ``projective=True`` takes these.
     columns : list or tuple of str, default=("word",)
         Names of the columns, if tokens are tuples, or of the one column, if they are
-        str. In dicts, as of `read_conllu`, the keys are the names.
+        str. In dicts, as of `read_conllu`, the keys are the names. Tuples may have
+        those columns alone that templates name, in the same order.
     n_features : int, default=2**20
         Number of columns of the result. The hash of a feature is its column; several
         features may share one.
@@ -308,8 +309,8 @@ class TokenArcs:
                 "templates: those with s are of two arcs, to a word and to its "
                 "sibling; OnlineDependencyCRF alone learns from them"
             )
-        tokens = Tokens(X, list(features.columns))
         names = list(dict.fromkeys(part[2] for parts in templates for part in parts))
+        tokens = Tokens(X, features.columns, names)
         codes = [_codes(tokens.column(name)) for name in names]
         # Of each column in the order in which templates name them.
         self.codes = np.array(codes, dtype=np.uint64).reshape(len(names), len(tokens))

@@ -27,6 +27,8 @@ class SentenceFeatures:
     Attributes
     ----------
     features : list of Feature
+    read : list of str
+        The names of the columns that they read.
 
     A column has the texts of a value at every place, or the joint texts of some: these
     are made of a column before and of a value, some places further.
@@ -35,7 +37,7 @@ class SentenceFeatures:
     def __init__(self, features: list[Feature], pad: tuple[str, str] | None) -> None:
         self.features = features
         self._values = list({p.value: None for f in features for p in f.parts})
-        self._names = {value.column for value in self._values}
+        self.read = list({value.column: None for value in self._values})
         # The texts of words, of values that always have the same.
         self._known: list[dict[str, tuple[str | None, ...]] | None]
         self._known = [{} if value.is_fixed else None for value in self._values]
@@ -62,7 +64,7 @@ class SentenceFeatures:
 
     def of(self, tokens: Tokens) -> Iterator[list[list[str]]]:
         """Yield the features of the tokens of each sentence."""
-        columns = {name: tokens.column(name) for name in self._names}
+        columns = {name: tokens.column(name) for name in self.read}
         longest = max(map(len, chain.from_iterable(columns.values())), default=0)
         remembers, lengths = longest <= LONGEST_WORD, tokens.lengths.tolist()
         texts = [

@@ -51,8 +51,9 @@ class TokenFeatures(StatelessTransformer):
         prefixes and suffixes. An empty list makes no features: an estimator then learns
         from the labels alone.
     columns : list or tuple of str, default=("word",)
-        Names of the columns, if tokens are tuples, or of the one column, if they are
-        str. In dicts the keys are the names.
+        Names of the columns, if tokens are tuples. In dicts the keys are the names.
+        Tokens need the columns alone that templates read: tuples have all of `columns`,
+        or these alone in the same order, and a str is the one that is read.
     pad : tuple of two str, default=None
         Value of all columns, and of functions of them, before and after the sequence,
         for example ``("BOS", "EOS")``. By default there is no feature if its template
@@ -160,7 +161,8 @@ class TokenFeatures(StatelessTransformer):
         """
         of_sentences = self._of_sentences()
         X, rests = nodes_and_rests(X)
-        found = self._of_tokens(of_sentences, Tokens(X, self.columns))
+        tokens = Tokens(X, self.columns, of_sentences.read)
+        found = self._of_tokens(of_sentences, tokens)
         if rests is None:
             return found
         return [(own, *rest) for own, rest in zip(found, rests, strict=True)]
@@ -197,6 +199,32 @@ class TokenFeatures(StatelessTransformer):
         ['word[-1]', 'word[0]', 'word[1]', 'shape']
         """
         return [feature.name for feature in self._of_sentences().features]
+
+    def read_columns(self) -> list[str]:
+        """Return the names of the columns that the templates read.
+
+        A model asks for these columns of a token, and for no others.
+
+        Returns
+        -------
+        list of str
+            In the order of the templates.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter is not valid.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.text import Shape, TokenFeatures, Window
+        >>> features = TokenFeatures([Shape()], columns=("word", "pos", "label"))
+        >>> features.read_columns()
+        ['word']
+        >>> features.transform([["Anna"]]) == features.transform([[("Anna", "N", "")]])
+        True
+        """
+        return list(self._of_sentences().read)
 
     def get_feature_names_out(self, input_features: object = None) -> None:
         """Return None: which features there are is known from data alone.

@@ -145,6 +145,12 @@ def test_a_wrong_template_is_named(template):
         ArcFeatures([template]).fit()
 
 
+def test_tokens_need_the_columns_alone_that_templates_name():
+    features = ArcFeatures(["h.word m.word"], columns=("lemma", "word"))
+    arcs = [features.transform([tokens])[0] for tokens in (["a"], [("x", "a")])]
+    assert (arcs[0] != arcs[1]).nnz == 0
+
+
 def test_a_column_that_lacks_is_named():
     with pytest.raises(ValueError, match="there is no column 'upos'"):
         ArcFeatures().transform([["a"]])
