@@ -1,14 +1,16 @@
 """Files of templates, one on a line, in the words of `skcrf_sdca.text`.
 
 Owns their syntax, the constructors of templates as Python writes them, and the default
-templates of a file with several columns; text/_foreign_templates.py reads the lines of
+templates of a file with several columns; features/foreign_templates.py reads lines of
 CRF++ and Wapiti. No line is run as code.
 """
 
 import ast
+import os
+from functools import partial
 
 from skcrf_sdca.persistence._templates import CLASSES, templates_of
-from skcrf_sdca.text import DEFAULT_TEMPLATES, TokenFeatures, Window
+from skcrf_sdca.text import DEFAULT_TEMPLATES, Lookup, TokenFeatures, Window
 from skcrf_sdca.text.core.files import numbered_lines, place
 from skcrf_sdca.text.features.foreign_templates import foreign_templates, is_foreign
 from skcrf_sdca.text.features.sizes import check_sizes
@@ -19,7 +21,7 @@ from ._streams import write
 
 HELP = "print the default templates, for a file that train --templates reads"
 # The errors that a line raises which is no template.
-_WRONG = (MemoryError, RecursionError, SyntaxError, TypeError, ValueError)
+_WRONG = (MemoryError, OSError, RecursionError, SyntaxError, TypeError, ValueError)
 _CONSTRUCTORS = {name: cls for name, cls in CLASSES.items() if cls is not Column}
 
 
@@ -76,10 +78,12 @@ def read_templates(path, columns=(WORD, "pos")):
     """Return the templates of a file; blank lines and comments, "#", are left out.
 
     Templates of CRF++ and Wapiti name ``columns`` by numbers. A template that such a
-    file has twice counts once. Raise ValueError if a line is no template, or there is
-    none.
+    file has twice counts once. Files that a `Lookup` names stand beside the file. Raise
+    ValueError if a line is no template, or there is none.
     """
     templates = []
+    lookup = partial(_lookup, os.path.dirname(path))
+    constructors = {**_CONSTRUCTORS, Lookup.__name__: lookup}
     for number, line in numbered_lines(path, "utf-8-sig"):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -88,12 +92,15 @@ def read_templates(path, columns=(WORD, "pos")):
                 found = foreign_templates(line, list(columns))
                 templates += [new for new in found if new not in templates]
                 continue
-            template = _built(ast.parse(line.strip(), mode="eval").body)
+            node = ast.parse(line.strip(), mode="eval").body
+            template = _built(node, constructors)
             check_sizes(type(template).__name__, [sized(template)])
         except _WRONG as error:
             # The stack of Python, or of its parser, is too small.
             too_deep = isinstance(error, (MemoryError, RecursionError))
             why = "it is nested too deep." if too_deep else error
+            if isinstance(error, OSError):
+                why = f"{error.filename}: {error.strerror}."
             raise ValueError(
                 f"{place(path, number)}: {line.strip()!r:.80} is no template: {why}"
             ) from error
@@ -106,12 +113,18 @@ def read_templates(path, columns=(WORD, "pos")):
     return templates
 
 
-def _built(node):
+def _lookup(folder, table, *options, **named):
+    """Return a Lookup, whose file of words is in a folder."""
+    own = os.path.join(folder, table) if isinstance(table, str) else table
+    return Lookup(own, *options, **named)
+
+
+def _built(node, constructors):
     """Return what an expression constructs."""
     if isinstance(node, ast.Call):
-        arguments = {k.arg: _built(k.value) for k in node.keywords}
-        build = _named(node.func, _CONSTRUCTORS)
-        return build(*map(_built, node.args), **arguments)
+        arguments = {k.arg: _built(k.value, constructors) for k in node.keywords}
+        build = _named(node.func, constructors)
+        return build(*(_built(value, constructors) for value in node.args), **arguments)
     if isinstance(node, (ast.Name, ast.Attribute)):
         return _named(node, FUNCTIONS)
     try:

@@ -35,6 +35,7 @@ from skcrf_sdca.text import (
     At,
     Joint,
     LabelPairs,
+    Lookup,
     Prefix,
     Shape,
     Suffix,
@@ -297,6 +298,21 @@ def test_a_file_of_templates_makes_the_features(files, run, tmp_path):
     assert run("train", files / "train.txt", "-o", model, *options)[0] == 0
     features = load_model(model)[0]
     assert features.templates == ["word", Apply(has_digit, "tag"), Suffix(2)]
+
+
+@pytest.mark.parametrize("argument", ["'{}'", "table='{}'"])
+def test_a_list_of_words_stands_beside_the_file_of_templates(
+    tmp_path, monkeypatch, argument
+):
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists/cities.txt").write_text("Basel\nNew York\n")
+    (tmp_path / "cities.txt").write_text("none\n")
+    monkeypatch.chdir(tmp_path)
+    for name in "cities.txt", "../lists/cities.txt", tmp_path / "lists/cities.txt":
+        line = f"Lookup({argument.format(name)}, name='city')"
+        (tmp_path / "lists/templates").write_text(line)
+        for path in "lists/templates", tmp_path / "lists/templates":
+            assert read_templates(path) == [Lookup({"Basel", "New York"}, name="city")]
 
 
 @pytest.mark.parametrize(

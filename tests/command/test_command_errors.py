@@ -204,6 +204,7 @@ def test_templates_that_make_no_feature_are_told(told, folder, tmp_path):
         ("-" * 100_000 + "1", "is nested too deep."),
         (".".join("a" * 50_000), "is nested too deep."),
         ("Shape(1)", "column must be a str"),
+        ("Lookup('no.txt', name='city')", "/no.txt: No such file or directory."),
     ],
     ids=lambda text: text[:20],
 )
