@@ -22,6 +22,7 @@ from sklearn.feature_extraction import DictVectorizer
 from samples import all_estimators, as_dicts, name_of
 from skcrf_sdca import (
     SDCACRF,
+    OnlineDependencyCRF,
     PackedSequences,
     PerToken,
     SequenceVectorizer,
@@ -29,7 +30,7 @@ from skcrf_sdca import (
     metrics,
 )
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.text import Apply, Suffix, TokenFeatures
+from skcrf_sdca.text import Apply, ArcFeatures, Suffix, TokenFeatures
 
 ESTIMATORS = all_estimators()
 ARRAYS, LABELS = make_chains(
@@ -187,6 +188,28 @@ for name, fitted in (case.split() for case in sys.argv[1:]):
     if fitted == "fitted":
         crf.predict(X[:3])
 """
+
+
+@ON_LINUX
+@pytest.mark.parametrize("n_best", [1, 2])
+def test_ctrl_c_stops_an_epoch_of_a_parser(n_best):
+    features = ArcFeatures(["h.word m.word"], columns=("word",), n_features=64)
+    parser = OnlineDependencyCRF(features=features, n_best=n_best)
+    arcs, heads, _ = parser._read_trees([["go", "home"]], [[0, 1]])
+    steps = parser._steps(arcs, heads, parser._state(arcs, keeps=False))
+    order = np.zeros(3_000_000, dtype=np.intp)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        with pytest.raises(KeyboardInterrupt):
+            steps.epoch_in_order(order)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert 0 < steps.n_visits < len(order)
 
 
 @ON_LINUX

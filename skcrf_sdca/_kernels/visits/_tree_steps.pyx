@@ -28,6 +28,7 @@ one that gains least.
     ACL 2005.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdlib cimport labs
 from libc.string cimport memcpy
@@ -49,6 +50,9 @@ cdef double SMALLEST = 1e-5
 cdef double SMALLEST_GAIN = 1e-9
 cdef enum:
     MOST_MOVES = 100
+
+# Work between two looks for Ctrl-C: some hundredths of a second.
+cdef double WORK_BETWEEN_SIGNALS = 1e7
 
 # Weights are asked for so many columns before they are moved.
 cdef enum:
@@ -193,15 +197,24 @@ cdef class TreeSteps:
 
     def epoch_in_order(self, const Py_ssize_t[::1] order):
         """Visit sentences in this order; ValueError if scores are not finite."""
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k = 0
+        cdef double work
         cdef bint is_finite = True
-        with nogil:
-            for k in range(order.shape[0]):
-                if not self.visit(order[k]):
-                    is_finite = False
-                    break
+        while is_finite and k < order.shape[0]:
+            work = WORK_BETWEEN_SIGNALS
+            with nogil:
+                while is_finite and k < order.shape[0] and work > 0.0:
+                    is_finite = self.visit(order[k])
+                    work -= self.work_of_visit()
+                    k += 1
+            PyErr_CheckSignals()
         if not is_finite:
             raise ValueError("scores are not finite")
+
+    cdef double work_of_visit(self) noexcept nogil:
+        """Return the work of the last visit, in numbers of arcs."""
+        cdef double n = self.rows.n
+        return self.n_best * (n + 1.0) ** 2 * (n + self.columns.shape[0])
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sentence i; return False if a number is not finite."""
