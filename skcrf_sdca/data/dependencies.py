@@ -25,6 +25,7 @@ from skcrf_sdca.data.label_encoding import (
     plain_labels,
 )
 from skcrf_sdca.data.sequences import Data, read_sequences
+from skcrf_sdca.data.tree_sizes import check_sentences
 
 # The functions that read sequences say sentence and arc.
 named_as_arcs = in_words(sequence="sentence", item="arc", position="arc")
@@ -89,6 +90,7 @@ def read_made_dependencies(arcs, X, y, known, *, labelled, kind):
 def _encoded(y, data, known, allowed, *, labelled, kind):
     """Return the relations, the labels of all arcs, and None for rows of labels."""
     n_words = sizes_of(data.lengths)
+    check_sentences(n_words, kind)
     heads, relations = split_labels(y, n_words, labelled=labelled)
     check_trees(heads, allowed, data.offsets, kind)
     with in_words(item="word", position="word"):

@@ -12,6 +12,7 @@ import numpy as np
 
 from skcrf_sdca._kernels.visits._tree_steps import TreeSteps, best_heads
 from skcrf_sdca._utils.label_estimator import LabelEstimator
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.ragged import split_rows
@@ -25,6 +26,7 @@ from skcrf_sdca.data.dependencies import (
     split_labels,
 )
 from skcrf_sdca.data.sample_weights import checked_weight
+from skcrf_sdca.data.tree_sizes import check_sentences
 from skcrf_sdca.estimators.arc_relations import (
     check_relations,
     labelled_trees,
@@ -231,12 +233,22 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         arcs = self._arcs(X)
         if not len(arcs):
             raise ValueError("X has 0 sentences: there is nothing to learn.")
+        self._check_trees_fit(int(arcs.n_words.max()))
+        check_sentences(arcs.n_words, self._kind, self.n_best)
         if self.labelled:
             heads, relations = read_relations(y, arcs.n_words)
         else:
             (heads, _), relations = split_labels(y, arcs.n_words, labelled=False), None
         check_trees(heads, None, arcs.offsets, self._kind_of_y)
         return arcs, np.concatenate(heads).astype(np.intc), relations
+
+    def _check_trees_fit(self, longest):
+        """Raise MemoryError if the n best trees of the longest sentence do not fit."""
+        check_fits(
+            8 * self.n_best * (self.n_best + longest + 8),
+            f"the products of n_best={self.n_best} trees with each other",
+            "take a smaller n_best",
+        )
 
     def _learned(self, method, arcs, heads, relations):
         """Return the fitted attributes of relations."""
@@ -260,6 +272,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             raise ValueError(
                 "features: templates with s, of siblings, need projective=True."
             )
+        check_sentences(arcs.n_words, self._kind)
         return arcs
 
     def _state(self, arcs, *, keeps):

@@ -20,10 +20,12 @@ from skcrf_sdca.data.dependencies import (
     labels_of_known_heads,
     named_as_arcs,
     read_known_trees,
+    sizes_of,
     split_arcs,
     words_of,
 )
 from skcrf_sdca.data.sample_weights import checked_weight
+from skcrf_sdca.data.tree_sizes import check_sentences
 from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.compression import TrimmingMixin
 from skcrf_sdca.model.explanation import Explanation, Rivals, Terms
@@ -201,6 +203,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
             return PackedArcs(self._made_arcs(X), self._tree_format(), None)
         rows, allowed = split_arcs(X)
         data, *_ = super()._pack(rows, None)
+        check_sentences(sizes_of(data.lengths), self._kind)
         if allowed is not None:
             self._check_has_trees(allowed, data.offsets)
         return PackedArcs(data, self._tree_format(), allowed)
@@ -211,6 +214,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
     def _made_arcs(self, X):
         """Return the TokenArcs of sentences; ValueError for another n_features."""
         arcs = TokenArcs(self.features, X)
+        check_sentences(arcs.n_words, self._kind)
         if arcs.n_features != self.n_features_in_:
             raise ValueError(
                 f"features has n_features={arcs.n_features}, but the model has "

@@ -1,5 +1,6 @@
 """Sizes are checked before memory is allocated, and errors name what would fit."""
 
+import io
 import re
 
 import numpy as np
@@ -16,7 +17,9 @@ from skcrf_sdca import (
     SAGNUSCRF,
     SDCACRF,
     SGDCRF,
+    DependencyCRF,
     GraphCRF,
+    OnlineDependencyCRF,
     PassiveAggressiveCRF,
     SegmentCRF,
     TreeCRF,
@@ -28,8 +31,11 @@ from skcrf_sdca.estimators.segments import LENGTHS_KEPT
 from skcrf_sdca.metrics import flat_confusion_matrix
 from skcrf_sdca.persistence import load_model, save_model
 from skcrf_sdca.structures.chain.tuples import MOST_ORDER
+from skcrf_sdca.text import ArcFeatures
 
 WORDS = [[["a"], ["b"], ["b"]], [["b"]]]
+ARCS = ArcFeatures(["h.word m.word"], columns=("word",), n_features=64)
+SENTENCES, HEADS = [["dogs", "bark"], ["go", "home"]], [[2, 0], [0, 1]]
 SPANS = [["B-X", "O", "O"], ["O"]]
 
 
@@ -215,6 +221,76 @@ def test_more_labellings_of_a_visit_than_fit_are_refused(n_best):
     with pytest.raises(MemoryError, match=f"n_best={n_best} labellings.*smaller") as e:
         crf.fit(WORDS, SPANS)
     assert "solvers" not in str(e.value)
+
+
+@pytest.mark.parametrize("n_best", [10**6, 10**9, 10**18, 2**63, 10**30])
+def test_more_trees_of_a_visit_than_fit_are_refused(n_best):
+    known = OnlineDependencyCRF(features=ARCS).fit(SENTENCES, HEADS)
+    known.set_params(n_best=n_best)
+    save_model(known, file := io.BytesIO())
+    loaded = load_model(file.getvalue())
+    assert loaded.predict(SENTENCES).tolist() == known.predict(SENTENCES).tolist()
+    for learn in (clone(known).fit, known.partial_fit, loaded.partial_fit):
+        with pytest.raises(MemoryError, match=f"n_best={n_best} trees.*smaller n_best"):
+            learn(SENTENCES, HEADS)
+    with pytest.raises(ValueError, match=f"{n_best} best trees.*fewer trees"):
+        known.predict_n_best([["w"] * 50], n_best)
+
+
+# Work that does not end --------------------------------------------------------------
+
+ENDLESS = [["w"] * 2, ["w"] * 30_000]
+
+
+@pytest.mark.parametrize("projective", [True, False])
+def test_sentences_too_long_for_any_tree_are_refused(projective):
+    """The cube of 30,000 words takes hours, which no Ctrl-C ends."""
+    said = r"X: sentence 1 has 30000 words, and its best tree would take some 3e\+13"
+    options = {"features": ARCS, "projective": projective}
+    for parser in (OnlineDependencyCRF(**options), DependencyCRF(**options)):
+        parser.fit(SENTENCES, HEADS)
+        for ask in ("predict", "predict_proba", "uncertainty", "sample"):
+            if hasattr(parser, ask):
+                with pytest.raises(ValueError, match=said):
+                    getattr(parser, ask)(ENDLESS)
+        heads = [[0, 1], list(range(30_000))]
+        with pytest.raises(ValueError, match=said):
+            parser.fit(ENDLESS, heads)
+        with pytest.raises(ValueError, match=said):
+            parser.score(ENDLESS, heads)
+
+
+def test_best_trees_that_take_too_long_are_refused():
+    """Without projectivity each further tree takes a search for each of its arcs."""
+    parser = OnlineDependencyCRF(features=ARCS, loss="log_loss").fit(SENTENCES, HEADS)
+    assert len(parser.predict_n_best([["w"] * 20], 3)[0]) == 3
+    said = "900 words, and its 2 best trees .* cut"
+    with pytest.raises(ValueError, match=said):
+        parser.predict_n_best([["w"] * 900], 2)
+    with pytest.raises(ValueError, match=said):
+        parser.uncertainty([["w"] * 900], measure="margin")
+    with pytest.raises(ValueError, match="X: sentence 0 has 900 words.* 4 best trees"):
+        OnlineDependencyCRF(features=ARCS, n_best=4).fit(
+            [["w"] * 900], [list(range(900))]
+        )
+
+
+def test_tables_of_trees_that_do_not_fit_are_refused(little):
+    parser = OnlineDependencyCRF(features=ARCS).fit(SENTENCES, HEADS)
+    little(2**20)
+    with pytest.raises(MemoryError, match="X: sentence 1 has 2000 words"):
+        parser.predict([["w"], ["w"] * 2000])
+
+
+def test_segments_of_every_length_that_take_too_long_are_refused():
+    y = [["O"] * 3, ["B-X"] + ["I-X"] * 1_999]
+    X = [[["a"]] * len(own) for own in y]
+    crf = SegmentCRF(random_state=0, max_iter=1, tol=1e9).fit(X, y)
+    assert crf.max_length_ == 2000
+    crf.max_length_ = 2 * 10**6
+    crf.length_ = np.zeros((len(crf.types_), crf.max_length_))
+    with pytest.raises(ValueError, match="segments of up to 1000000 of 1000000 posit"):
+        crf.predict([[["a"]] * 10**6])
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

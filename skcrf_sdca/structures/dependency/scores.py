@@ -10,6 +10,7 @@ from skcrf_sdca._kernels.inference._projective_trees import (
 from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca.data.dependencies import TreeKind, sizes_of, words_of
+from skcrf_sdca.data.tree_sizes import check_trees_of_one
 from skcrf_sdca.structures.scores import Scores, entropies_of_rows, expected
 
 ONE_ROOT = TreeKind()
@@ -51,6 +52,14 @@ class ArcScores(Scores):
         allowed = None if self.allowed is None else self.allowed[first:last]
         offsets = self.offsets[begin : end + 1] - first
         return ArcScores(local, tied, offsets, allowed, self.kind)
+
+    def n_best(self, n):
+        """Return the n best trees of each sentence, and their scores."""
+        longest = words_of(np.diff(self.offsets).max(initial=0))
+        check_trees_of_one(
+            longest, self.kind, n, f"a sentence has {longest} words, and"
+        )
+        return super().n_best(n)
 
     def inference(self, begin, end):
         """Return the compiled inference on some of the sentences."""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.work import check_ends
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.form import Block
 from skcrf_sdca.structures.segment.scores import SegmentScores
@@ -42,13 +43,20 @@ def number_of_tied(grammar, segment_rows):
 
 
 def check_segments_fit(lengths, grammar, segment_rows):
-    """Raise MemoryError if the scores of all segments of one sequence do not fit.
+    """Raise ValueError or MemoryError if the segments of one sequence are too many.
 
-    There are such scores, and posteriors, if segments have features.
+    If segments have features, there are scores and posteriors of all of them.
     """
+    longest = int(lengths.max(initial=0))
+    most = min(longest, grammar.max_length)
+    check_ends(
+        float(longest) * most * grammar.n_types,
+        f"the segments of up to {most} of {longest} positions, with "
+        f"{grammar.n_types} types,",
+        "cut long sequences into shorter ones, or set a smaller max_length",
+    )
     if segment_rows is None:
         return
-    longest = int(lengths.max(initial=0))
     check_fits(
         16 * longest * grammar.max_length * grammar.n_types,
         f"the scores of segments of up to {grammar.max_length} of {longest} positions, "
@@ -126,7 +134,7 @@ class SegmentParameters(ChainParameters):
     def scores(self, rows, offsets, begin, end, constraints=None, temperature=1.0):
         """Return the SegmentScores of `potentials`.
 
-        Raise MemoryError if the scores of all segments of a sequence do not fit.
+        Raise ValueError or MemoryError if the segments of a sequence are too many.
         """
         lengths, segment_rows = np.diff(offsets[begin : end + 1]), self.segment_rows
         check_segments_fit(lengths, self.grammar, segment_rows)
