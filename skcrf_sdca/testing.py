@@ -22,6 +22,8 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
+from skcrf_sdca._utils.given_estimators import check_given
+
 __all__ = ["SequenceCheck", "sequence_checks"]
 
 # Methods that answer for each sequence of X; those that an estimator has are tried.
@@ -128,6 +130,8 @@ def sequence_checks(
 
     Raises
     ------
+    TypeError
+        If the estimator is a class, or has no `fit`.
     ValueError
         If X has fewer than four sequences, or a name in ``expected_failures`` is none
         of a check.
@@ -149,6 +153,7 @@ def sequence_checks(
     >>> for check in sequence_checks(SequenceVectorizer(), X):
     ...     check()
     """
+    check_given(estimator, "fit")
     if len(X) < 4:
         raise ValueError(f"X has {len(X)} sequences; the checks need at least 4.")
     reasons = dict(expected_failures or {})

@@ -10,6 +10,8 @@ def described(value):
     """Return a short description of a value, with its type, for messages."""
     if value is None:
         return "None"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
     if isinstance(value, (list, tuple)) and value:
         return f"a {type(value).__name__} of {type(value[0]).__name__}"
     text = repr(value) if isinstance(value, (str, bytes, numbers.Number)) else ""

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.files import atomic_write
+from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import FilePath, Sequences
 from skcrf_sdca.compat._model_file import (
     STATE,
@@ -227,8 +228,7 @@ def model_file_of(estimator, boundaries=BOUNDARIES, feature_names=None):
     estimator = getattr(estimator, "estimator_", estimator)
     if not isinstance(estimator, BaseCRF):
         raise TypeError(
-            "estimator must be one of skcrf_sdca, got "
-            f"{type(estimator).__name__} instead."
+            f"estimator must be one of skcrf_sdca, got {described(estimator)} instead."
         )
     check_is_fitted(estimator)
     if not isinstance(estimator, ChainCRF):

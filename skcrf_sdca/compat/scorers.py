@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.compat import metrics
 
@@ -27,6 +28,7 @@ def flat_accuracy(estimator: Any, X: Sequences, y: Labels) -> float:
     >>> scorers.flat_accuracy(CRF().fit(X, y), X[:1], [["B", "B"]])
     0.5
     """
+    check_tagger(estimator, "predict")
     return metrics.flat_accuracy_score(y, estimator.predict(X))
 
 
@@ -49,4 +51,5 @@ def sequence_accuracy(estimator: Any, X: Sequences, y: Labels) -> float:
     >>> scorers.sequence_accuracy(CRF().fit(X, y), X, y)
     1.0
     """
+    check_tagger(estimator, "predict")
     return metrics.sequence_accuracy_score(y, estimator.predict(X))

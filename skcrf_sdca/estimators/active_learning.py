@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.messages import check_count
 from skcrf_sdca._utils.typing import RandomState, Sequences, Uncertainty
 from skcrf_sdca.data.sequence_lists import as_sequence_list
@@ -53,6 +54,8 @@ def select_uncertain(
     ValueError
         If n is not an integer of at least 1, `part` is not in (0, 1], or the measure is
         unknown.
+    TypeError, NotFittedError
+        If the estimator has no `uncertainty`, or is not fitted.
 
     Examples
     --------
@@ -66,6 +69,7 @@ def select_uncertain(
     check_count("n", n)
     if not 0.0 < part <= 1.0:
         raise ValueError(f"part must be in (0, 1], got {part!r}.")
+    check_tagger(estimator, "uncertainty")
     X = as_sequence_list(X)
     values = estimator.uncertainty(X, measure=measure)
     lengths = np.fromiter((np.shape(x)[0] for x in X), dtype=np.intp, count=len(X))

@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca._utils.last_step import parted
 from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import (
@@ -113,6 +114,7 @@ def alpha_path(
     [1.0, 0.1, 0.01]
     """
     alphas = _decreasing(alphas)
+    check_given(estimator)
     if not isinstance(estimator, BaseFit):
         raise TypeError(
             "alpha_path takes an estimator of skcrf_sdca itself, got "
@@ -496,6 +498,7 @@ class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEst
 
     def _last_step(self):
         _, crf = parted(self.estimator)
+        check_given(crf)
         if not isinstance(crf, BaseFit) or "alpha" not in crf.get_params():
             raise TypeError(
                 "estimator must be one of skcrf_sdca that has alpha, or a Tagger that "

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
@@ -134,7 +135,10 @@ class CalibratedSpans(
         ValueError
             If no span, or all or none of the spans are right: there is nothing to
             learn from.
+        TypeError, NotFittedError
+            If the estimator has no `predict_spans`, or is not fitted.
         """
+        check_tagger(self.estimator, "predict_spans")
         spans = self.estimator.predict_spans(as_sequence_list(X), scheme=self.scheme)
         p, is_right = span_outcomes(y, spans, scheme=self.scheme)
         if len(set(is_right.tolist())) < 2:

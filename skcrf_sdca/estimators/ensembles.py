@@ -12,6 +12,7 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Labels, RandomState, Sequences
@@ -193,9 +194,18 @@ class SequenceVoting(_MeanOfMarginals):
         ValueError
             If there is no estimator, or not one weight for each; and what ``fit`` of
             the estimators raises.
+        TypeError
+            If one of them is no estimator with `predict_proba`.
         """
-        if not self.estimators:
-            raise ValueError("estimators must have at least one (name, estimator).")
+        if not _are_pairs(self.estimators):
+            raise ValueError(
+                "estimators must be a list of tuples (name, estimator), at least one; "
+                f"got {self.estimators!r}"
+            )
+        for name, estimator in self.estimators:
+            check_tagger(
+                estimator, "fit", "predict_proba", name=f"estimators: {name!r}"
+            )
         weights = self.weights
         if weights is not None:
             weights = np.asarray(weights, dtype=np.float64)
@@ -299,7 +309,10 @@ class SequenceBagging(_MeanOfMarginals):
         ------
         ValueError
             What ``fit`` of the estimator raises.
+        TypeError
+            If it is no estimator with `predict_proba`.
         """
+        check_tagger(self.estimator, "fit", "predict_proba")
         return self._fit(X, y)
 
     def _jobs(self, X, y):
@@ -311,6 +324,12 @@ class SequenceBagging(_MeanOfMarginals):
         ]
         self.estimators_samples_ = chosen
         return [(_seeded(self.estimator, rng), own) for own in chosen]
+
+
+def _are_pairs(estimators):
+    if not isinstance(estimators, (list, tuple)) or not estimators:
+        return False
+    return all(isinstance(pair, tuple) and len(pair) == 2 for pair in estimators)
 
 
 def _seeded(estimator, rng):

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.last_step import before_last
 from skcrf_sdca._utils.typing import Labels, RandomState, Sequences
 from skcrf_sdca.data.packed import PackedSequences
@@ -72,6 +74,8 @@ def group_importance(
     >>> found.importances_mean[1].item()
     0.0
     """
+    check_tagger(estimator, "score")
+    check_is_fitted(estimator)
     packed, crf = _packed_for(estimator, X)
     names = packed.feature_names
     names = [f"x{j}" for j in range(packed.X.shape[1])] if names is None else names

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.input_formats import is_table
 from skcrf_sdca.data.label_encoding import (
@@ -64,6 +65,8 @@ def cross_val_predict_proba(
     ------
     ValueError
         If a sequence is in no test set, or in more than one; and what ``fit`` raises.
+    TypeError
+        If the estimator has no `predict_proba`.
 
     Examples
     --------
@@ -74,6 +77,7 @@ def cross_val_predict_proba(
     >>> len(proba), proba[0].shape == (len(y[0]), 3)
     (20, True)
     """
+    check_tagger(estimator, "fit", "predict_proba")
     X = as_sequence_list(X)
     y = list(y) if isinstance(y, Iterator) else y
     return cross_val_predict(

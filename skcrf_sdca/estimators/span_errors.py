@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.typing import Labels, Sequences, Span, SpanScheme
 from skcrf_sdca.data.joined_tokens import joined
 from skcrf_sdca.data.label_encoding import lists_as_long
@@ -95,7 +96,9 @@ def span_errors(
     ------
     ValueError, TypeError
         If y or `tokens` do not have the lengths of X, or the labels are not of the
-        scheme.
+        scheme; TypeError if the estimator has no probabilities of spans.
+    NotFittedError
+        If the estimator is not fitted.
 
     Examples
     --------
@@ -108,6 +111,7 @@ def span_errors(
     >>> error.kind, error.predicted, error.text
     ('false', ('P', 2, 3), 'Ada met [Bob]')
     """
+    check_tagger(estimator, "predict_spans", "span_proba")
     X = as_sequence_list(X)
     lengths = np.array([np.shape(x)[0] for x in X], dtype=np.int64)
     y = lists_as_long(named_lists(estimator, y), lengths, "y")

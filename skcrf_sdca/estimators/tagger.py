@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.step_cache import cached_steps
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca._utils.words import one_alone
@@ -135,6 +136,11 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
         UserWarning
             If templates have `LabelPairs`, and the last step no ``edge_features``.
 
+        Raises
+        ------
+        TypeError
+            If the last step takes tables, no sequences; and what the steps raise.
+
         Examples
         --------
         >>> from skcrf_sdca import SDCACRF, SequenceVectorizer, make_tagger
@@ -143,6 +149,8 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
         >>> tagger.fit(X[1:], y[1:], X_val=X[:1], y_val=y[:1])[-1].best_val_score_
         1.0
         """
+        if hasattr(self._last_step, "predict"):
+            check_tagger(self._last_step, name="the last step")
         self._check_label_pairs()
         with cached_steps(self):
             return super().fit(X, y, **self._with_held_out(params))

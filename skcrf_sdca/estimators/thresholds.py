@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
-from skcrf_sdca._utils.last_step import before_last
+from skcrf_sdca._utils.given_estimators import check_tagger
+from skcrf_sdca._utils.last_step import before_last, parted
 from skcrf_sdca._utils.sequence_tags import TakesLabels
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
@@ -153,6 +154,8 @@ class TunedSpans(
         ------
         ValueError
             If y has no span, or not the lengths of X.
+        TypeError, NotFittedError
+            If the estimator has no probabilities of spans, or is not fitted.
         """
         found, lengths = self._candidates(X)
         y = lists_as_long(named_lists(self.estimator, y), lengths, "y")
@@ -226,10 +229,11 @@ class TunedSpans(
 
         The spans of each sequence are sorted by their end.
         """
+        check_tagger(parted(self.estimator)[1], "predict_proba", "span_proba")
         X, crf = before_last(self.estimator, as_sequence_list(X))
+        tables = crf.predict_proba(X)
         names = names_of_classes(crf, crf.classes_)
         reading = LabelReading.of(names, self._label_scheme)
-        tables = crf.predict_proba(X)
         asked = [_possible_spans(table, reading) for table in tables]
         values = crf.span_proba(X, asked, scheme=self.scheme)
         found = [

@@ -21,6 +21,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import raise_for_params
 from skcrf_sdca._utils.typing import Labels, Sequences
@@ -150,6 +151,7 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
         TypeError, ValueError
             As `fit`.
         """
+        check_given(self.transformer, "transform", name="transformer")
         raise_for_params(params, self, "fit")
         routed = process_routing(self, "fit_transform", **params).transformer
         items, offsets = _items(X)

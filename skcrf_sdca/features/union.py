@@ -19,6 +19,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
+from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import (
     BaseComposition,
@@ -296,7 +297,9 @@ class SequenceUnion(SequenceTransformer, BaseComposition):
             )
         names, transformers = zip(*self._pairs, strict=True)
         self._validate_names(names)
-        _check_are_instances(names, transformers)
+        for name, transformer in zip(names, transformers, strict=True):
+            if transformer not in ("drop", "passthrough"):
+                check_given(transformer, "transform", name=f"transformers: {name!r}")
         _check_weights(self.transformer_weights, names)
         entries = [
             (name, _usable(transformer), *(part or [None]))
@@ -340,15 +343,6 @@ def _are_entries(transformers):
     if not isinstance(transformers, (list, tuple)) or not transformers:
         return False
     return all(isinstance(e, tuple) and len(e) in (2, 3) for e in transformers)
-
-
-def _check_are_instances(names, transformers):
-    for name, transformer in zip(names, transformers, strict=True):
-        if isinstance(transformer, type):
-            raise TypeError(
-                f"transformers: {name!r} is the class {transformer.__name__}; pass an "
-                f"estimator, {transformer.__name__}()."
-            )
 
 
 def _check_weights(weights, names):

@@ -5,9 +5,9 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
+from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.messages import alternatives
 from skcrf_sdca._utils.sklearn_private import BaseScorer
 from skcrf_sdca.data.label_encoding import label_lists
@@ -34,17 +34,30 @@ class EstimatorScorer(BaseScorer):
     """
 
     def _score(self, method_caller, estimator, X, y_true, **kwargs):
+        check_tagger(estimator, self._response_method)
         options = {**self._kwargs, **kwargs}
         return self._sign * self._score_func(estimator, X, y_true, **options)
 
 
-class SpanScorer(BaseScorer):
-    """A scorer of spans; labels that are ids are read by the names of the estimator."""
+class LabelScorer(BaseScorer):
+    """A scorer of predicted labels."""
 
     def _score(self, method_caller, estimator, X, y_true, **kwargs):
-        y_pred = method_caller(estimator, "predict", X)
-        pair = [named_lists(estimator, y, "y") for y in (y_true, y_pred)]
+        check_tagger(estimator, "predict")
+        pair = y_true, method_caller(estimator, "predict", X)
+        pair = [self._read(estimator, y) for y in pair]
         return self._sign * self._score_func(*pair, **{**self._kwargs, **kwargs})
+
+    def _read(self, estimator, y):
+        """Return label lists as the score takes them."""
+        return y
+
+
+class SpanScorer(LabelScorer):
+    """A scorer of spans; labels that are ids are read by the names of the estimator."""
+
+    def _read(self, estimator, y):
+        return named_lists(estimator, y, "y")
 
 
 def _log_loss_of(estimator, X, y, sample_weight=None):
@@ -89,12 +102,16 @@ _QUIET = {"zero_division": 0.0}
 _NO_O = {"ignore": ("O",), **_QUIET}
 #: Scorers by the names that `get_scorer` takes and describes.
 SCORERS = _named(
-    flat_accuracy=make_scorer(flat_accuracy_score, **_QUIET),
-    flat_f1_macro=make_scorer(flat_f1_score, average="macro", **_QUIET),
-    flat_f1_weighted=make_scorer(flat_f1_score, average="weighted", **_QUIET),
-    flat_f1_macro_without_O=make_scorer(flat_f1_score, average="macro", **_NO_O),
-    flat_f1_weighted_without_O=make_scorer(flat_f1_score, average="weighted", **_NO_O),
-    sequence_accuracy=make_scorer(sequence_accuracy_score, **_QUIET),
+    flat_accuracy=LabelScorer(flat_accuracy_score, 1, _QUIET),
+    flat_f1_macro=LabelScorer(flat_f1_score, 1, {"average": "macro", **_QUIET}),
+    flat_f1_weighted=LabelScorer(flat_f1_score, 1, {"average": "weighted", **_QUIET}),
+    flat_f1_macro_without_O=LabelScorer(
+        flat_f1_score, 1, {"average": "macro", **_NO_O}
+    ),
+    flat_f1_weighted_without_O=LabelScorer(
+        flat_f1_score, 1, {"average": "weighted", **_NO_O}
+    ),
+    sequence_accuracy=LabelScorer(sequence_accuracy_score, 1, _QUIET),
     span_precision=SpanScorer(span_precision_score, 1, _QUIET),
     span_recall=SpanScorer(span_recall_score, 1, _QUIET),
     span_f1=SpanScorer(span_f1_score, 1, _QUIET),

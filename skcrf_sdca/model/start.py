@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.label_encoding import plain_labels
@@ -44,6 +45,7 @@ def check_model(model, name, structure):
 
     ``structure`` is a key of `FITTED`.
     """
+    check_given(model, name=name)
     if getattr(model, "_structure", None) != structure:
         raise TypeError(
             f"{name} must be a fitted {FITTED[structure]}, got {described(model)}; "

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca import compat
+from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca.data.input_formats import ARRAYS, CUT_TABLE, STRINGS
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
@@ -105,6 +106,7 @@ def describe(estimator):
     The document is made of the types of JSON. The function raises TypeError, ValueError
     or NotFittedError if the format cannot represent the estimator, see `save_model`.
     """
+    check_given(estimator)
     describer = _DESCRIBERS.get(type(estimator))
     if hasattr(estimator, "best_estimator_"):
         raise TypeError(

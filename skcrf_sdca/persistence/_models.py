@@ -3,6 +3,7 @@
 from typing import Any
 
 from scipy.sparse import csr_array
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import KFold
 
 from skcrf_sdca import compat, text
@@ -16,6 +17,7 @@ from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.union import SequenceUnion, joined_names
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import vocabulary_names
+from skcrf_sdca.metrics import flat_accuracy_score
 from skcrf_sdca.metrics._scorers import SCORERS
 from skcrf_sdca.persistence._archive import (
     opened_to_read,
@@ -32,11 +34,12 @@ from skcrf_sdca.structures.segment.grammar import Grammar
 __all__ = ["TRUSTED_TYPES", "load_model", "save_model"]
 
 TEMPLATES = "Apply At Joint LabelPairs Prefix Shape Suffix Window".split()
-# Objects in a search beside its estimator: a scorer of this package, which is an object
-# of scikit-learn with a function, and the splitter that cv=3 stands for.
+# Objects in a search beside its estimator: a scorer of this package, or of scikit-learn
+# with a function of this package, and the splitter that cv=3 stands for.
 SEARCH_TYPES = {
     *map(type, SCORERS.values()),
     *(scorer._score_func for scorer in SCORERS.values()),
+    type(make_scorer(flat_accuracy_score)),
     KFold,
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import ConfusionMatrixDisplay
 
+from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.typing import Labels, Normalize, Sequences, SpanScheme
 from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.metrics._confusion import span_confusion, token_confusion
@@ -101,6 +102,7 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         ValueError, TypeError
             As `from_predictions`, and what ``predict`` raises.
         """
+        check_tagger(estimator, "predict")
         pair = y, estimator.predict(X)
         if scheme is not None:
             pair = tuple(named_lists(estimator, labelled) for labelled in pair)

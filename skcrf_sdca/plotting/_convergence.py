@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from ._shared import crf_of, new_axes
+from skcrf_sdca._utils.given_estimators import check_given
+
+from ._shared import crf_of, fitted_crf_of, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,6 +118,7 @@ class ConvergenceDisplay:
         -------
         display : ConvergenceDisplay
         """
+        check_given(estimator)
         name = type(crf_of(estimator)).__name__ if name is None else name
         return cls.from_estimators({name: estimator}, **options)
 
@@ -145,14 +147,17 @@ class ConvergenceDisplay:
             If there are no estimators.
         NotFittedError
             If one is not fitted.
+        TypeError
+            If one has no history of its fit.
         """
         if not isinstance(estimators, Mapping):
             estimators = _named(list(estimators))
         if not estimators:
             raise ValueError("estimators is empty; at least one is needed.")
-        fits = {name: crf_of(crf) for name, crf in estimators.items()}
-        for crf in fits.values():
-            check_is_fitted(crf)
+        fits = {
+            name: fitted_crf_of(crf, "history_", "gap_target_", name=f"fit {name!r}")
+            for name, crf in estimators.items()
+        }
         display = cls(
             {name: crf.history_ for name, crf in fits.items()},
             targets={name: crf.gap_target_ for name, crf in fits.items()},
@@ -301,6 +306,8 @@ def _light_frame(ax):
 
 def _named(estimators):
     """Return estimators by names that tell them apart, see `from_estimators`."""
+    for i, estimator in enumerate(estimators):
+        check_given(estimator, "get_params", name=f"estimators[{i}]")
     steps = [crf_of(estimator) for estimator in estimators]
     names = [_name(step, [s for s in steps if type(s) is type(step)]) for step in steps]
     return {

@@ -1,6 +1,9 @@
 """Functions of all displays: axes, names of columns, the CRF of an estimator."""
 
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._utils.given_estimators import check_given, check_tagger
 
 
 def new_axes(ax, side=None):
@@ -30,3 +33,15 @@ def crf_of(estimator):
         if hasattr(estimator, name):
             return crf_of(getattr(estimator, name))
     return estimator
+
+
+def fitted_crf_of(estimator, *needed, name="estimator"):
+    """Return the CRF within a fitted estimator, which has some attributes.
+
+    Raise NotFittedError if it is not fitted, TypeError if it is none that has them.
+    """
+    crf = crf_of(estimator)
+    check_tagger(crf, "fit", name=name)
+    check_is_fitted(crf)
+    check_given(crf, *needed, name=name)
+    return crf

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.structures.form import of_labels
 
-from ._shared import crf_of, new_axes, rotation_of
+from ._shared import fitted_crf_of, new_axes, rotation_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,15 +118,17 @@ class TransitionDisplay:
             If edges have no such feature.
         NotFittedError
             If the estimator is not fitted.
+        TypeError
+            If it has no transitions.
         """
-        crf = crf_of(estimator)
-        check_is_fitted(crf)
+        crf = fitted_crf_of(estimator, "classes_")
         # Types of segments and graphs have no weights of start and end.
         known = plain_labels(getattr(crf, "types_", crf.classes_))
         boundaries &= not hasattr(crf, "types_") and hasattr(crf, "start_")
         if hasattr(crf, "transition_"):
             transition = crf.transition_
         else:
+            check_given(crf, "edge_coef_")
             transition = crf.edge_coef_[feature]
         labels = known if labels is None else list(labels)
         unknown = [label for label in labels if label not in known]

@@ -178,7 +178,7 @@ def test_alphas_may_be_any_iterable_of_numbers(alphas):
     assert [fitted.alpha for fitted in path] == [2.0, 1.0]
 
 
-@pytest.mark.parametrize("wrong", [make_pipeline(SDCACRF()), SDCACRF, LinearSVC()])
+@pytest.mark.parametrize("wrong", [make_pipeline(SDCACRF()), LinearSVC()])
 def test_only_an_estimator_of_the_package(wrong):
     with pytest.raises(TypeError, match="an estimator of skcrf_sdca itself"):
         alpha_path(wrong, X, Y, [0.1])

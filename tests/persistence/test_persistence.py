@@ -21,6 +21,7 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array, issparse
 from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -48,7 +49,7 @@ from skcrf_sdca import (
 from skcrf_sdca._utils import version_stamps
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.metrics import get_scorer
+from skcrf_sdca.metrics import flat_accuracy_score, get_scorer
 from skcrf_sdca.metrics._scorers import SCORERS
 from skcrf_sdca.persistence import (
     TRUSTED_TYPES,
@@ -563,6 +564,7 @@ def test_the_trusted_types_are_those_that_skops_does_not_know():
     pairs = list(zip(DICTS, ARRAYS, strict=True))
     others.append(make_pipeline(union, fitted()).fit(pairs, LABELS))
     searches = [search(get_scorer(name)) for name in SCORERS]
+    searches.append(search(make_scorer(flat_accuracy_score)))
     for estimator in (*others, TokenFeatures(templates).fit([["a"]]), *searches):
         unknown.update(sio.get_untrusted_types(data=sio.dumps(estimator)))
     # Of scikit-learn 1.6 skops knows them.
