@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.text import TextSource, tokenize, write_conllu
-from skcrf_sdca.text.core.files import Reading, numbered_lines, place
+from skcrf_sdca.text.core.files import numbered_lines, place
+from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.corpora import iter_corpus, options_of
 from skcrf_sdca.text.formats.conll import (
     default_columns,
@@ -278,6 +279,7 @@ class CorpusFormat:
                 )
             labels = labels and [sys.intern(str(label)) for label in labels]
             yield Sentence([self._row(name, x) for x in tokens], labels, source)
+        reading.warn()
 
     def _row(self, name, token):
         try:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skcrf_sdca.data.tree_faults import TreeFaults, clean_trees
 
     from .core.passages import TextSource
+    from .core.reading import ReadingWarning
     from .corpora import read_corpus
     from .features.arc_features import ArcFeatures, arc_templates
     from .features.data_values import Lookup, Regex
@@ -52,6 +53,7 @@ __all__ = [
     "LabelPairs",
     "Lookup",
     "Prefix",
+    "ReadingWarning",
     "Regex",
     "Shape",
     "Suffix",
@@ -94,6 +96,7 @@ _MODULES = {
     "spans.label_forms": "unify_labels",
     "spans.offsets": "align_spans char_spans token_offsets tokenize",
     "core.passages": "TextSource",
+    "core.reading": "ReadingWarning",
     "spans.labels": "convert_labels repair_labels spans_to_labels",
     "features.templates": "DEFAULT_TEMPLATES At Joint LabelPairs Window",
     "writing": "write_corpus",

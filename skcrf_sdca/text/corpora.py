@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from skcrf_sdca._utils.messages import alternatives
 from skcrf_sdca.data.containers import is_frame
 
-from .core.files import Reading, is_path, is_source, numbered_lines
+from .core.files import is_path, is_source, numbered_lines
 from .core.passages import Read
+from .core.reading import Reading
 from .formats.attributes import read_attributes, read_scaled
 from .formats.conll import read_columns
 from .formats.conllu import read_treebank
@@ -111,6 +112,7 @@ def read_corpus(
     label_form: str | None = None,
     label_names: Sequence[str] | None = None,
     return_sources: bool = False,
+    return_reading: bool = False,
     encoding: str = "utf-8-sig",
     **options: Any,
 ) -> Any:
@@ -135,6 +137,8 @@ def read_corpus(
         The names of labels that are numbers. Data sets of Hugging Face have them.
     return_sources : bool, default=False
         Whether to return the texts and the offsets of the tokens too.
+    return_reading : bool, default=False
+        Whether to return what was read and how, too.
     encoding : str, default="utf-8-sig"
         Encoding of bytes; the default is UTF-8, with or without a byte order mark.
     **options
@@ -150,6 +154,10 @@ def read_corpus(
         The labels; None for one that is missing. Not returned if not `labelled`.
     sources : list of TextSource
         Only returned if `return_sources`.
+    reading : Reading
+        What was taken for the format, the word, the label and so on, and which of it
+        was guessed: ``print(reading)`` shows it in one line. Only returned if
+        `return_reading`.
 
     Raises
     ------
@@ -163,9 +171,11 @@ def read_corpus(
 
     Warns
     -----
-    UserWarning
-        If spans begin or end inside of a token, or overlap: no labels describe them,
-        and they are left out.
+    ReadingWarning
+        If something is left out or repaired, such as spans that begin or end inside of
+        a token: the message counts it and names the first. If what was read is odd: a
+        label is '', or there is one label in all; the message names the option that
+        says otherwise.
 
     See Also
     --------
@@ -243,13 +253,16 @@ def read_corpus(
     """
     reading = Reading(encoding, labelled)
     found = list(iter_corpus(source, format, reading, options))
+    reading.warn()
     parts: list[Any] = [[sequence.tokens for sequence in found]]
     if labelled:
         y: Any = [named(sequence.labels, label_names) for sequence in found]
-        form = label_form or format_of(source, format).label_form
+        form = label_form or FORMATS[reading.taken["format"]].label_form
         parts.append(y if form is None or not y else unify_labels(y, form))
     if return_sources:
         parts.append([sequence.source for sequence in found])
+    if return_reading:
+        parts.append(reading)
     return tuple(parts) if len(parts) > 1 else parts[0]
 
 
@@ -257,14 +270,18 @@ def iter_corpus(
     source: Any, format: str | None, reading: Reading, options: Mapping[str, Any]
 ) -> Iterator[Read]:
     """Return an iterator over the sequences, which reads a file as they are taken."""
-    own = format_of(source, format)
+    name = format_name(source, format)
+    reading.take("format", name, option="format" if format is None else None)
+    own = FORMATS[name]
     known = _options(own)
-    for name in options:
-        if name not in known:
+    for option in options:
+        if option not in known:
             raise TypeError(
-                f"format {format!r} has no option {name!r}{alternatives(name, known)}."
+                f"format {name!r} has no option {option!r}"
+                f"{alternatives(option, known)}."
             )
-    return own.read(source, reading, **{**own.options, **options})
+    found = own.read(source, reading, **{**own.options, **options})
+    return reading.counted(found)
 
 
 def options_of(name: str) -> list[str]:
@@ -276,13 +293,13 @@ def _options(own):
     return [*inspect.signature(own.read).parameters][2:]
 
 
-def format_of(source: Any, name: str | None) -> Format:
-    """Return the format of this name, or the one of a source if the name is None."""
+def format_name(source: Any, name: str | None) -> str:
+    """Return the own name of a format; the one of a source if the name is None."""
     name = guessed_format(source) if name is None else ALIASES.get(name, name)
     if name not in FORMATS:
         known = [*FORMATS, *ALIASES]
         raise ValueError(f"there is no format {name!r}{alternatives(name, known)}.")
-    return FORMATS[name]
+    return name
 
 
 def guessed_format(source: Any) -> str:

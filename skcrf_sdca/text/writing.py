@@ -12,7 +12,7 @@ from skcrf_sdca.data.spans import TYPED, extract_spans, span_rows
 
 from .core.passages import Document, TextSource
 from .core.tokens import Tokens
-from .corpora import FORMATS, format_of
+from .corpora import FORMATS, format_name
 from .features.values import WORD
 from .spans.offsets import char_spans, token_offsets
 
@@ -100,7 +100,7 @@ def write_corpus(
 
 def writer_of(file: Any, format: str | None) -> Any:
     """Return the function that writes a format, by default the format of a path."""
-    write = format_of(file, format).write
+    write = FORMATS[format_name(file, format)].write
     if write is None:
         name = f"the format {format!r}" if format is not None else f"{file!r:.80}"
         raise ValueError(

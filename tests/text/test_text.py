@@ -34,6 +34,7 @@ from skcrf_sdca.text import (
     Joint,
     LabelPairs,
     Prefix,
+    ReadingWarning,
     Shape,
     Suffix,
     TokenFeatures,
@@ -731,7 +732,8 @@ def test_compressed_files_are_read_whatever_their_name_is(library, tmp_path):
     file.write_bytes(library.compress(LINES.encode()))
     assert read_conll(file) == (SENTENCES, LABELS)
     file.write_bytes(library.compress(b""))
-    assert read_conll(file) == ([], [])
+    with pytest.warns(ReadingWarning, match="nothing was read: there is no token"):
+        assert read_conll(file) == ([], [])
     file.write_bytes(library.compress(LINES.encode())[:-9])
     match = f"words.txt: data compressed by {library.__name__} cannot be read"
     with pytest.raises(OSError, match=match):
@@ -760,10 +762,12 @@ def test_columns_can_be_chosen():
     assert y == [["ADP", "PROPN"]]
     X = read_conll(io.StringIO("a b\nc d\n"), ("word", "pos"), label=None)
     assert X == [[{"word": "a", "pos": "b"}, {"word": "c", "pos": "d"}]]
-    assert read_conll(io.StringIO("a,b c,\n"), delimiter=",") == (
-        [[{"word": "a", "pos": "b c"}]], [[""]]
-    )  # fmt: skip
-    assert read_conll(io.StringIO("\n")) == ([], [])
+    with pytest.warns(ReadingWarning, match="1 of 1 token have the label ''"):
+        assert read_conll(io.StringIO("a,b c,\n"), delimiter=",") == (
+            [[{"word": "a", "pos": "b c"}]], [[""]]
+        )  # fmt: skip
+    with pytest.warns(ReadingWarning, match="nothing was read: there is no token"):
+        assert read_conll(io.StringIO("\n")) == ([], [])
 
 
 def test_tabs_and_blanks_may_be_mixed_where_the_columns_then_fit():
@@ -806,7 +810,8 @@ def test_a_header_names_the_columns():
     assert (X, y) == ([[{"b": "y"}]], [["x"]])
     X, y = read_conll(io.StringIO("tag word\nx y\n"), None, label="word", header=True)
     assert (X, y) == ([[{"tag": "x"}]], [["y"]])
-    assert read_conll(io.StringIO(""), None, header=True) == ([], [])
+    with pytest.warns(ReadingWarning, match="nothing was read: there is no token"):
+        assert read_conll(io.StringIO(""), None, header=True) == ([], [])
 
 
 def test_columns_of_none_have_usual_names():
@@ -931,6 +936,8 @@ FIELDS = st.text(st.characters(exclude_characters=" \t\r\n", codec="utf-8"), min
 FIELDS = FIELDS.filter(lambda text: not text.startswith(("-DOCSTART-", "\ufeff")))
 
 
+# Made labels are odd.
+@pytest.mark.filterwarnings("ignore::skcrf_sdca.text.ReadingWarning")
 @given(
     st.lists(st.lists(st.tuples(FIELDS, FIELDS, FIELDS), min_size=1), max_size=4),
     st.sampled_from([" ", "\t"]),

@@ -9,7 +9,6 @@ import os
 import re
 from importlib import import_module
 from itertools import chain
-from typing import NamedTuple
 
 from skcrf_sdca._utils.files import atomic_write, refused_as
 from skcrf_sdca._utils.messages import described
@@ -26,13 +25,6 @@ _LONGEST_BEGINNING = 10
 _UTF_8 = {"utf-8", "utf-8-sig"}
 # Bytes or characters that are read at once.
 _PIECE = 2**20
-
-
-class Reading(NamedTuple):
-    """How a file is read: its encoding, and whether its labels are wanted."""
-
-    encoding: str = "utf-8-sig"
-    labelled: bool = True
 
 
 def write_text(file, text, encoding):

@@ -4,13 +4,12 @@ A text is split into tokens, its spans are aligned to these, and it is cut into
 sequences at its line breaks.
 """
 
-import warnings
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import SpanScheme
+from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.labels import spans_to_labels
 from skcrf_sdca.text.spans.offsets import TOKEN, Offsets, align_spans, tokenize
 
@@ -64,13 +63,14 @@ class Document(NamedTuple):
 
 
 class Passages:
-    """Makes sequences of documents, and counts the spans that no labels describe."""
+    """Makes sequences of documents, and notes the spans that no labels describe."""
 
-    def __init__(self, pattern: str | None = None, scheme: SpanScheme = "BIO") -> None:
+    def __init__(
+        self, reading: Reading, pattern: str | None = None, scheme: SpanScheme = "BIO"
+    ) -> None:
+        self._reading = reading
         self._pattern = pattern or TOKEN
         self._scheme = scheme
-        self._n_lost = 0
-        self._first_lost = ""
 
     def of(self, document: Document) -> Iterator[Read]:
         """Yield the sequences of a document, one for each line that has tokens."""
@@ -81,7 +81,7 @@ class Passages:
         offsets = [(b, e) for b, e in offsets if text[b:e].strip()]
         apart, lost = _apart(_trimmed(text, spans or ()))
         aligned, unaligned = align_spans(apart, offsets)
-        self._count(document, [*lost, *unaligned])
+        self._note(document, [*lost, *unaligned])
         labels = spans_to_labels(aligned, len(offsets), self._scheme)
         bounds = _line_bounds(
             text, offsets, {t for _, b, e in aligned for t in range(b + 1, e)}
@@ -94,24 +94,18 @@ class Passages:
                 TextSource(name, text, own),
             )
 
-    def warn(self) -> None:
-        """Warn of the spans that are in no labels, if there are some."""
-        if self._n_lost:
-            warnings.warn(
-                f"{counted(self._n_lost, 'span')} left out, the first "
-                f"{self._first_lost}. They begin or end inside of a token, or overlap "
-                "a longer one. A regular expression in tokens= can find finer tokens.",
-                stacklevel=4,
-            )
-
-    def _count(self, document, lost):
-        if lost and not self._n_lost:
-            begin, end, _ = lost[0]
-            self._first_lost = (
+    def _note(self, document, lost):
+        for begin, end, _ in lost[:1]:
+            self._reading.note(
+                "span",
+                "left out: they begin or end inside of a token, or overlap a longer "
+                "one",
                 f"{document.text[begin:end]!r:.60}, characters {begin} to {end} of "
-                f"document {document.name}"
+                f"document {document.name}",
+                f"A regular expression in {self._reading.option('tokens')} can find "
+                "finer tokens.",
+                len(lost),
             )
-        self._n_lost += len(lost)
 
 
 def _trimmed(text, spans):

@@ -7,8 +7,9 @@ names a backslash stands before each colon and each backslash.
 import re
 from collections.abc import Iterator
 
-from skcrf_sdca.text.core.files import Reading, blocks, numbered_lines, place
+from skcrf_sdca.text.core.files import blocks, numbered_lines, place
 from skcrf_sdca.text.core.passages import Read, TextSource
+from skcrf_sdca.text.core.reading import Reading
 
 from .conll import iter_rows, without_comments
 

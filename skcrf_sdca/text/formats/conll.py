@@ -15,13 +15,13 @@ from skcrf_sdca.data.tagging_schemes import labels_come_first
 from skcrf_sdca.text.core.column_names import candidates
 from skcrf_sdca.text.core.files import (
     BLANKS,
-    Reading,
     blocks,
     numbered_lines,
     place,
     write_text,
 )
 from skcrf_sdca.text.core.passages import Read, TextSource
+from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.core.tokens import Token, Tokens, checked_names
 
 _DOCUMENT = "-DOCSTART-"
@@ -110,17 +110,17 @@ def read_conll(
     [['B-NP', 'I-NP'], ['B-NP']]
     """
     reading = Reading(encoding, labelled=label is not None)
-    found = list(
-        read_columns(
-            file,
-            reading,
-            columns=columns,
-            label=label,
-            delimiter=delimiter,
-            comment=comment,
-            header=header,
-        )
+    sequences = read_columns(
+        file,
+        reading,
+        columns=columns,
+        label=label,
+        delimiter=delimiter,
+        comment=comment,
+        header=header,
     )
+    found = list(reading.counted(sequences))
+    reading.warn()
     X = [sequence.tokens for sequence in found]
     return X if label is None else (X, [sequence.labels for sequence in found])
 

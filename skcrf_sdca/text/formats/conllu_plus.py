@@ -5,8 +5,9 @@ The format: https://universaldependencies.org/ext-format.html.
 
 from collections.abc import Iterable, Iterator
 
-from skcrf_sdca.text.core.files import Reading, blocks, numbered_lines, place
+from skcrf_sdca.text.core.files import blocks, numbered_lines, place
 from skcrf_sdca.text.core.passages import Read, TextSource
+from skcrf_sdca.text.core.reading import Reading
 
 _HEADER = "# global.columns ="
 

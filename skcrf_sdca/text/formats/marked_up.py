@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from skcrf_sdca._utils.typing import SpanScheme
 from skcrf_sdca.text.core.files import (
     BLANKS,
-    Reading,
     blocks,
     numbered_lines,
     place,
     whole_text,
 )
 from skcrf_sdca.text.core.passages import Document, Passages, Read, TextSource
+from skcrf_sdca.text.core.reading import Reading
 
 # In words of treebanks a backslash stands before a slash.
 _ESCAPED_SLASH = "\\/"
@@ -103,7 +103,10 @@ def read_brackets(
     """Yield a sequence for each line, in which brackets enclose spans."""
     if brackets not in _BRACKETS:
         raise ValueError(f"brackets must be among {[*_BRACKETS]}, got {brackets!r}.")
-    passages, pattern = Passages(tokens, scheme), re.compile(_BRACKETS[brackets])
+    passages, pattern = (
+        Passages(reading, tokens, scheme),
+        re.compile(_BRACKETS[brackets]),
+    )
     lines = numbered_lines(file, reading.encoding)
     texts = (line for _, line in lines if line.strip(BLANKS) and line[0] != "#")
     for k, line in enumerate(texts):
@@ -117,7 +120,6 @@ def read_brackets(
             parts += [before, inner]
         text = "".join([*parts, line[end:]])
         yield from passages.of(Document(k, text, spans if reading.labelled else None))
-    passages.warn()
 
 
 def read_markup(
@@ -129,13 +131,12 @@ def read_markup(
     scheme: SpanScheme = "BIO",
 ) -> Iterator[Read]:
     """Yield a sequence for each line or element of a text with tags like XML."""
-    passages = Passages(tokens, scheme)
+    passages = Passages(reading, tokens, scheme)
     source = whole_text(file, reading.encoding)
     elements = list(_elements(source, file))
     wanted = _span_names(elements) if types is None else set(types)
     text, spans = _without_tags(source, elements, wanted)
     yield from passages.of(Document(0, text, spans if reading.labelled else None))
-    passages.warn()
 
 
 def _elements(source, file):

@@ -16,8 +16,9 @@ from skcrf_sdca._utils.messages import counted, described
 from skcrf_sdca._utils.typing import SpanScheme
 from skcrf_sdca.data.spans import TYPED
 from skcrf_sdca.text.core.column_names import candidates
-from skcrf_sdca.text.core.files import BLANKS, Reading, is_source, numbered_lines, place
+from skcrf_sdca.text.core.files import BLANKS, is_source, numbered_lines, place
 from skcrf_sdca.text.core.passages import Document, Passages, Read, TextSource
+from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.offsets import Offsets, char_spans, token_offsets
 from skcrf_sdca.text.spans.units import by_characters
 
@@ -40,7 +41,10 @@ def read_records(
     scheme: SpanScheme = "BIO",
 ) -> Iterator[Read]:
     """Yield the sequences of records; `read_corpus` describes the options."""
-    passages, columns = Passages(tokens, scheme), [c for c in columns if c != "word"]
+    passages, columns = (
+        Passages(reading, tokens, scheme),
+        [c for c in columns if c != "word"],
+    )
     records = _Records(_placed(source, reading.encoding))
     may_be_rows = reading.labelled or not is_source(source)
     are_rows = may_be_rows and _are_rows(records)
@@ -62,7 +66,6 @@ def read_records(
             raise ValueError(f"{where}: there is no field {error}") from error
         except (TypeError, ValueError) as error:
             raise ValueError(f"{where}: {error}") from error
-    passages.warn()
 
 
 class Words(NamedTuple):

@@ -11,7 +11,6 @@ from typing import Any
 
 from skcrf_sdca._utils.typing import SpanScheme
 from skcrf_sdca.text.core.files import (
-    Reading,
     blocks,
     is_path,
     numbered_lines,
@@ -20,6 +19,7 @@ from skcrf_sdca.text.core.files import (
     write_text,
 )
 from skcrf_sdca.text.core.passages import Document, Passages, Read
+from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.units import by_characters
 
 _ENTITY = re.compile(
@@ -39,13 +39,12 @@ def read_brat(
 
     `source` is a folder, the path of a text or of its annotations, or some of these.
     """
-    passages = Passages(tokens, scheme)
+    passages = Passages(reading, tokens, scheme)
     for path in _texts(source):
         text = whole_text(path, reading.encoding)
         notes = path.with_suffix(".ann")
         spans = _entities(notes, reading, text) if reading.labelled else None
         yield from passages.of(Document(path.stem, text, spans))
-    passages.warn()
 
 
 def read_pubtator(
@@ -56,7 +55,7 @@ def read_pubtator(
     scheme: SpanScheme = "BIO",
 ) -> Iterator[Read]:
     """Yield the sequences of titles and abstracts, with annotations after them."""
-    passages = Passages(tokens, scheme)
+    passages = Passages(reading, tokens, scheme)
     for block in blocks(numbered_lines(file, reading.encoding)):
         texts = [(number, _PASSAGE.fullmatch(line)) for number, line in block]
         found = [match for _, match in texts if match]
@@ -74,7 +73,6 @@ def read_pubtator(
         ]
         own = _by_characters(text, notes) if reading.labelled else None
         yield from passages.of(Document(found[0]["name"], text, own))
-    passages.warn()
 
 
 def _texts(source):

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.data.containers import is_frame
 from skcrf_sdca.text.core.column_names import ROLES, candidates, plain_name
-from skcrf_sdca.text.core.files import Reading, is_source, numbered_lines, place
+from skcrf_sdca.text.core.files import is_source, numbered_lines, place
 from skcrf_sdca.text.core.passages import Read, TextSource
+from skcrf_sdca.text.core.reading import Reading
 
 from .records import read_records
 

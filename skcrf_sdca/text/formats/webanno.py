@@ -11,8 +11,9 @@ from typing import Any
 
 from skcrf_sdca._utils.messages import alternatives
 from skcrf_sdca._utils.typing import SpanScheme
-from skcrf_sdca.text.core.files import Reading, blocks, numbered_lines, place
+from skcrf_sdca.text.core.files import blocks, numbered_lines, place
 from skcrf_sdca.text.core.passages import Document, Passages, Read
+from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.offsets import char_spans, token_offsets
 
 _TOKEN = re.compile(r"\d+-\d+\t")
@@ -32,7 +33,7 @@ def read_webanno(
     scheme: SpanScheme = "BIO",
 ) -> Iterator[Read]:
     """Yield the sequences; ``label`` is a feature, by default "value" or the first."""
-    passages, column, k = Passages(None, scheme), None, 0
+    passages, column, k = Passages(reading, None, scheme), None, 0
     features: list[str] = []
     for block in blocks(numbered_lines(file, reading.encoding)):
         for _, line in block:
@@ -52,7 +53,6 @@ def read_webanno(
             spans = [(b, e, t) for t, b, e in char_spans(found, offsets)]
         yield from passages.of(Document(k, text, spans, offsets))
         k += 1
-    passages.warn()
 
 
 def _chosen(features, label, where):

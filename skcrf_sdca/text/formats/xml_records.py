@@ -5,8 +5,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from skcrf_sdca._utils.typing import SpanScheme
-from skcrf_sdca.text.core.files import Reading, place, whole_text
+from skcrf_sdca.text.core.files import place, whole_text
 from skcrf_sdca.text.core.passages import Document, Passages, Read
+from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.units import UTF_16, unit_offsets
 
 from .records import read_records
@@ -39,7 +40,7 @@ def read_xmi(
     scheme: SpanScheme = "BIO",
 ) -> Iterator[Read]:
     """Yield the sequences of a text of UIMA, with the tokens that it has itself."""
-    passages, wanted = Passages(tokens, scheme), set(types)
+    passages, wanted = Passages(reading, tokens, scheme), set(types)
     elements = list(_root(file, reading))
     text = next(
         (e.get("sofaString", "") for e in elements if "sofaString" in e.keys()), ""
@@ -54,7 +55,6 @@ def read_xmi(
     spans = [(b, e, _type(own)) for b, e, own in notes if _name(own) in wanted]
     document = Document(0, text, spans if reading.labelled else None, offsets or None)
     yield from passages.of(document)
-    passages.warn()
 
 
 def _root(file, reading):

@@ -1,0 +1,204 @@
+"""What a reader knows of a source, what it guesses, and what it leaves out or repairs.
+
+Each reader fills a `Reading`. `read_corpus` warns of its messages, and the command
+prints it first.
+"""
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from skcrf_sdca._utils.messages import counted
+
+# Sequences that are counted at once.
+_AT_ONCE = 64
+# Bounds of what is odd in the counts.
+_MANY_SENTENCES, _MANY_TOKENS, _FEW_TOKENS, _MANY_LABELS = 10, 2000, 20, 20
+
+
+class ReadingWarning(UserWarning):
+    """Warns that what was read is odd, or that some of it was left out or repaired.
+
+    See Also
+    --------
+    read_corpus : Warns of it, and returns a description of what was read.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skcrf_sdca.text import ReadingWarning, read_corpus
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", ReadingWarning)
+    ...     X, y = read_corpus([("Anna left", [(1, 4, "PER")])])
+    >>> [str(warning.message)[:15] for warning in caught]
+    ['1 span left out']
+    """
+
+
+def as_argument(name: str) -> str:
+    """Return how messages name an argument of a function."""
+    return f"{name}="
+
+
+class Reading:
+    """How a source is read, and what was read, guessed, left out and repaired.
+
+    Parameters
+    ----------
+    encoding : str
+        The encoding of bytes.
+    labelled : bool
+        Whether labels are read.
+    option : callable
+        Returns how the name of an option is written for whoever asks: `as_argument`, or
+        the command's own.
+
+    Attributes
+    ----------
+    n_sentences, n_tokens, longest : int
+        How many there are, and the tokens of the longest sentence.
+    labels : Counter
+        The labels, and None for tokens without one.
+    taken : dict of str to str
+        What was taken for the format, the word, the label and so on.
+    guesses : dict of str to str
+        The option that says otherwise, for each of these that was guessed.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text.core.reading import Reading
+    >>> reading = Reading()
+    >>> reading.take("format", "columns", option="format")
+    >>> reading.take("word", "column 1")
+    >>> reading.note("line", "left out: it is a comment", "line 3")
+    >>> print(reading)
+    columns (format= says otherwise): 0 sentences, 0 tokens, 0 labels; word: column 1
+    >>> reading.messages()[0]
+    '1 line left out: it is a comment; the first is line 3.'
+    """
+
+    def __init__(
+        self,
+        encoding: str = "utf-8-sig",
+        labelled: bool = True,
+        option: Callable[[str], str] = as_argument,
+    ) -> None:
+        self.encoding, self.labelled, self.option = encoding, labelled, option
+        self.n_sentences = self.n_tokens = self.longest = 0
+        self.labels: Counter[Any] = Counter()
+        self.taken: dict[str, str] = {}
+        self.guesses: dict[str, str] = {}
+        self._n_noted: Counter[tuple[str, str]] = Counter()
+        self._firsts: dict[tuple[str, str], tuple[str, str]] = {}
+        self._odd: dict[str, None] = {}
+
+    def take(self, role: str, found: str, *, option: str | None = None) -> None:
+        """Say what was taken for a role; `option` says otherwise, if it was guessed."""
+        self.taken[role] = found
+        self.guesses.pop(role, None)
+        if option is not None:
+            self.guesses[role] = option
+
+    def note(
+        self, noun: str, what: str, first: str, cure: str = "", n: int = 1
+    ) -> None:
+        """Count n more things of which `what` is said, such as "left out: ..."."""
+        if n:
+            self._n_noted[noun, what] += n
+            self._firsts.setdefault((noun, what), (first, cure))
+
+    def odd(self, message: str) -> None:
+        """Keep a message on any other odd thing, once."""
+        self._odd[message] = None
+
+    def counted(self, sequences: Iterable[Any]) -> Iterator[Any]:
+        """Yield sequences with `tokens` and `labels`, and count these."""
+        found: list[Any] = []
+        for sequence in sequences:
+            found.append(sequence)
+            if len(found) == _AT_ONCE:
+                self._count(found)
+                found = []
+            yield sequence
+        self._count(found)
+
+    def _count(self, found):
+        lengths = [len(sequence.tokens) for sequence in found]
+        self.n_sentences += len(found)
+        self.n_tokens += sum(lengths)
+        self.longest = max(self.longest, *lengths, 0)
+        if self.labelled:
+            labels = (sequence.labels or () for sequence in found)
+            self.labels.update(chain.from_iterable(labels))
+
+    @property
+    def n_labels(self) -> int:
+        """The number of different labels; None is none."""
+        return len(self.labels) - (None in self.labels)
+
+    def messages(self) -> list[str]:
+        """Return what users are to be warned of."""
+        noted = []
+        for (noun, what), (first, cure) in self._firsts.items():
+            n = _counted(self._n_noted[noun, what], noun)
+            noted.append(f"{n} {what}; the first is {first}. {cure}".rstrip())
+        odd = (f"{text}{self._otherwise(role)}." for text, role in _odd_counts(self))
+        return [*noted, *self._odd, *odd]
+
+    def warn(self) -> None:
+        """Warn of the messages, in the name of the caller of the caller."""
+        for message in self.messages():
+            warnings.warn(message, ReadingWarning, stacklevel=3)
+
+    def _otherwise(self, role):
+        option = self.guesses.get(role)
+        return f"; {self.option(option)} says otherwise" if option else ""
+
+    def __str__(self) -> str:
+        """Return one line: the format, the counts, and what was taken for the roles."""
+        counts = [
+            _counted(self.n_sentences, "sentence"),
+            _counted(self.n_tokens, "token"),
+        ]
+        if self.labelled:
+            counts.append(_counted(self.n_labels, "label"))
+        if self.labels[None]:
+            counts.append(f"{_counted(self.labels[None], 'token')} without a label")
+        taken = {role: self._taken(role, found) for role, found in self.taken.items()}
+        start = taken.pop("format", "read")
+        roles = ", ".join(f"{role}: {found}" for role, found in taken.items())
+        return "; ".join([f"{start}: {', '.join(counts)}", *[roles] * bool(roles)])
+
+    def _taken(self, role, found):
+        option = self.guesses.get(role)
+        return f"{found} ({self.option(option)} says otherwise)" if option else found
+
+
+def _counted(n, noun):
+    """Return a large number with its noun, as in "14,987 sentences"."""
+    return counted(n, noun).replace(str(n), f"{n:,}", 1)
+
+
+def _odd_counts(reading):
+    """Yield what is odd in the counts, and what may have been guessed wrongly."""
+    n, labels = reading.n_tokens, reading.labels
+    if n == 0:
+        yield "nothing was read: there is no token", "format"
+    if reading.longest == 1 and reading.n_sentences > _MANY_SENTENCES:
+        yield f"all {reading.n_sentences:,} sentences have one token", "format"
+    if reading.longest > _MANY_TOKENS:
+        yield f"a sentence has {reading.longest:,} tokens", "format"
+    if not reading.labelled or n == 0:
+        return
+    if labels[""]:
+        yield f"{labels['']:,} of {_counted(n, 'token')} have the label ''", "label"
+    elif reading.n_labels == 1 and n > _FEW_TOKENS:
+        only = next(label for label in labels if label is not None)
+        yield f"all {n:,} tokens have one label, {only!r:.80}", "label"
+    if reading.n_labels == 0:
+        yield "no token has a label", "label"
+    if reading.n_labels > max(_MANY_LABELS, n / 10):
+        few = f"{reading.n_labels:,} labels of {n:,} tokens are more than a tenth"
+        yield few, "label"
