@@ -22,15 +22,12 @@ from skcrf_sdca.text.corpora import ALIASES, FORMATS, guessed_format, options_of
 from skcrf_sdca.text.features.values import WORD
 from skcrf_sdca.text.formats.conllu import COLUMNS
 from skcrf_sdca.text.formats.label_columns import columns_of
-from skcrf_sdca.text.spans.offsets import TOKEN
 
 from ._formats import ColumnsFormat, ConlluFormat, CorpusFormat, Lines, TextFormat
 from ._streams import STANDARD_INPUT
 
 FILE_HELP = "text, also compressed by gzip, bzip2 or xz; - is the standard input"
 _UTF_8 = "utf-8-sig"
-# Regular expressions of tokens, by the names of --tokens.
-PATTERNS = {"blanks": r"\S+", "words": TOKEN}
 # Formats of tokens with features of their own, and of data in memory.
 _NOT_OF_FILES = {"attributes", "mallet", "crfsuite", "records", "huggingface"}
 # The readers of the formats that are written as they were read.
@@ -74,7 +71,7 @@ def add_reading_options(parser, *further):
         metavar="PATTERN",
         help="what tokens of texts are: 'blanks' separate them (the default of "
         "--format text), 'words' and single other characters are tokens (the default "
-        "of other formats), or a regular expression that finds tokens",
+        "of other formats), 'characters' are, or a regular expression finds them",
     )
     parser.add_argument(
         "--label-form",
@@ -249,14 +246,13 @@ def _text_format(columns, options):
             f"--format text: the model needs the columns {', '.join(columns)} of each "
             "token, and text has words alone."
         )
-    return TextFormat(_pattern(options) or PATTERNS["blanks"], options.encoding)
+    return TextFormat(_pattern(options) or "blanks", options.encoding)
 
 
 def _pattern(options):
-    """Return the regular expression of --tokens, or None."""
-    pattern = options.tokens and PATTERNS.get(options.tokens, options.tokens)
+    """Return what --tokens says, or None; the names of patterns are expressions too."""
     try:
-        re.compile(pattern or "")
+        re.compile(options.tokens or "")
     except re.error as error:
         options.usage_error(f"--tokens: no regular expression: {error}.")
-    return pattern
+    return options.tokens

@@ -229,8 +229,8 @@ def read_corpus(
       others. `sentence` may be a list of names; an empty cell is as the one above. In
       "attributes" the label is "first" or "last". In "json", `columns` are fields with
       a value for each token, and a record without tokens has a text.
-    * tokens: a regular expression that finds the tokens of a text, as in `tokenize`;
-      texts end their sequences at line breaks.
+    * tokens: "words", "characters", "blanks" or a regular expression that finds the
+      tokens of a text, as in `tokenize`; texts end their sequences at line breaks.
     * scheme: the tagging scheme in which spans are written, by default "BIO".
     * separator: what separates a word from its label, by default "/".
     * types: the names of the elements that are spans; by default of all that hold no

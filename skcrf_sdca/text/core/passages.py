@@ -12,6 +12,7 @@ from skcrf_sdca._utils.typing import SpanScheme
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.labels import spans_to_labels
 from skcrf_sdca.text.spans.offsets import TOKEN, Offsets, align_spans, tokenize
+from skcrf_sdca.text.spans.words import unspaced_scripts
 
 CharSpan: TypeAlias = tuple[int, int, str]
 
@@ -70,13 +71,14 @@ class Passages:
     ) -> None:
         self._reading = reading
         self._pattern = pattern or TOKEN
+        self._is_guessed = pattern is None
         self._scheme = scheme
 
     def of(self, document: Document) -> Iterator[Read]:
         """Yield the sequences of a document, one for each line that has tokens."""
         name, text, spans, offsets = document
         if offsets is None:
-            _, offsets = tokenize(text, self._pattern)
+            offsets = self._tokens_of(text)
         # spaCy has tokens of white space.
         offsets = [(b, e) for b, e in offsets if text[b:e].strip()]
         apart, lost = _apart(_trimmed(text, spans or ()))
@@ -94,6 +96,11 @@ class Passages:
                 TextSource(name, text, own),
             )
 
+    def _tokens_of(self, text):
+        if self._is_guessed:
+            self._reading.count_scripts(unspaced_scripts(text))
+        return tokenize(text, self._pattern)[1]
+
     def _note(self, document, lost):
         for begin, end, _ in lost[:1]:
             self._reading.note(
@@ -102,8 +109,8 @@ class Passages:
                 "one",
                 f"{document.text[begin:end]!r:.60}, characters {begin} to {end} of "
                 f"document {document.name}",
-                f"A regular expression in {self._reading.option('tokens')} can find "
-                "finer tokens.",
+                f"{self._reading.option('tokens', 'characters')}, or a regular "
+                "expression there, finds finer tokens.",
                 len(lost),
             )
 

@@ -37,9 +37,9 @@ class ReadingWarning(UserWarning):
     """
 
 
-def as_argument(name: str) -> str:
-    """Return how messages name an argument of a function."""
-    return f"{name}="
+def as_argument(name: str, value: str | None = None) -> str:
+    """Return how messages name an argument of a function, or give it a value."""
+    return f"{name}=" if value is None else f"{name}={value!r}"
 
 
 class Reading:
@@ -52,8 +52,8 @@ class Reading:
     labelled : bool
         Whether labels are read.
     option : callable
-        Returns how the name of an option is written for whoever asks: `as_argument`, or
-        the command's own.
+        Returns how an option is written for whoever asks, and one with a value:
+        `as_argument`, or the command's own.
 
     Attributes
     ----------
@@ -83,13 +83,15 @@ class Reading:
         self,
         encoding: str = "utf-8-sig",
         labelled: bool = True,
-        option: Callable[[str], str] = as_argument,
+        option: Callable[..., str] = as_argument,
     ) -> None:
         self.encoding, self.labelled, self.option = encoding, labelled, option
         self.n_sentences = self.n_tokens = self.longest = 0
         self.labels: Counter[Any] = Counter()
         self.taken: dict[str, str] = {}
         self.guesses: dict[str, str] = {}
+        # How many texts were cut into words, and how many have each of these scripts.
+        self.n_texts, self.unspaced = 0, Counter[str]()
         self._n_noted: Counter[tuple[str, str]] = Counter()
         self._firsts: dict[tuple[str, str], tuple[str, str]] = {}
         self._odd: dict[str, None] = {}
@@ -112,6 +114,11 @@ class Reading:
     def odd(self, message: str) -> None:
         """Keep a message on any other odd thing, once."""
         self._odd[message] = None
+
+    def count_scripts(self, unspaced: Iterable[str]) -> None:
+        """Count a text, and the scripts in it that have no blanks between words."""
+        self.n_texts += 1
+        self.unspaced.update(unspaced)
 
     def counted(self, sequences: Iterable[Any]) -> Iterator[Any]:
         """Yield sequences with `tokens` and `labels`, and count these."""
@@ -186,6 +193,19 @@ def _odd_counts(reading):
     n, labels = reading.n_tokens, reading.labels
     if n == 0:
         yield "nothing was read: there is no token", "format"
+    # A name here and there does not make a text one of its script.
+    scripts = [s for s, n in reading.unspaced.items() if 10 * n > reading.n_texts]
+    if scripts:
+        words, characters = (
+            reading.option("tokens", value) for value in ("words", "characters")
+        )
+        yield (
+            f"the texts have {', '.join(scripts)}, without blanks between words: a run "
+            "of such letters is a token, a character of Han and Hiragana, a syllable "
+            f"of Tibetan. Give {words} if that is meant, {characters} for characters, "
+            "or read the tokens of a tokenizer",
+            "tokens",
+        )
     if reading.longest == 1 and reading.n_sentences > _MANY_SENTENCES:
         yield f"all {reading.n_sentences:,} sentences have one token", "format"
     if reading.longest > _MANY_TOKENS:

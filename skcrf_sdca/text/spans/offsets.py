@@ -6,16 +6,22 @@ characters and spans of tokens.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from skcrf_sdca._utils.typing import Span
 from skcrf_sdca.data.spans import TYPED
+from skcrf_sdca.text.spans.words import character_pattern, word_pattern
 
 Offsets: TypeAlias = list[tuple[int, int]]
 
-# Words with the apostrophes and hyphens in them, or a single other character.
-TOKEN = r"\w+(?:[-'’]\w+)*|[^\w\s]"
+# The names of patterns, and what returns the pattern for a text.
+PATTERNS: dict[str, Callable[[str], re.Pattern[str]]] = {
+    "words": word_pattern,
+    "characters": character_pattern,
+    "blanks": lambda text: re.compile(r"\S+"),
+}
+TOKEN = "words"
 
 
 def tokenize(text: str, pattern: str = TOKEN) -> tuple[list[str], Offsets]:
@@ -24,10 +30,21 @@ def tokenize(text: str, pattern: str = TOKEN) -> tuple[list[str], Offsets]:
     Parameters
     ----------
     text : str
-    pattern : str
-        A regular expression that finds the tokens. By default they are words, with the
-        apostrophes and hyphens inside of them, and single other characters; r"\S+"
-        splits at blanks alone.
+    pattern : {"words", "characters", "blanks"} or str
+        What the tokens are, or a regular expression that finds them:
+
+        * "words": words and numbers, and what people see as a single other character,
+          by the word boundaries of Unicode (UAX 29). Marks, joiners and soft hyphens
+          belong to the character before them, and an emoji is one token. Words keep
+          their hyphens and apostrophes, and a dot between letters, as in "e.g"; numbers
+          keep the dots and commas between digits.
+        * "characters": what people see as one character, whatever it consists of.
+        * "blanks": what stands between blanks.
+
+        Some scripts have no blanks between words. By "words" a run of letters of Thai,
+        Lao, Burmese, Khmer or Katakana is one token, a character of Han or Hiragana is
+        one, and a syllable of Tibetan. For words proper, use a tokenizer of the
+        language, and `token_offsets`.
 
     Returns
     -------
@@ -49,9 +66,15 @@ def tokenize(text: str, pattern: str = TOKEN) -> tuple[list[str], Offsets]:
     >>> from skcrf_sdca.text import tokenize
     >>> tokenize("Anna's in Basel.")
     (["Anna's", 'in', 'Basel', '.'], [(0, 6), (7, 9), (10, 15), (15, 16)])
+    >>> tokenize("e\u0301te\u0301", "characters")[1]
+    [(0, 2), (2, 3), (3, 5)]
     """
-    found = [match for match in re.finditer(pattern, text) if match.group()]
-    return [match.group() for match in found], [match.span() for match in found]
+    found = PATTERNS.get(pattern, lambda text: re.compile(pattern))(text)
+    offsets = [match.span() for match in found.finditer(text)]
+    tokens = [text[begin:end] for begin, end in offsets]
+    if "" in tokens:
+        return [*filter(None, tokens)], [(b, e) for b, e in offsets if b < e]
+    return tokens, offsets
 
 
 def token_offsets(text: str, tokens: Iterable[str]) -> Offsets:
