@@ -23,6 +23,7 @@ import parsing
 
 import tables
 from skcrf_sdca import OnlineDependencyCRF
+from skcrf_sdca.metrics import attachment_scores
 from skcrf_sdca.structures.dependency.scores import ArcScores
 from skcrf_sdca.text import ArcFeatures
 
@@ -34,10 +35,10 @@ FIRST_STEPS = (0.001, 0.01, 0.1, 1.0)
 
 
 def read(part, n_sentences):
-    """Return tokens, heads, and which words are no punctuation."""
+    """Return tokens, heads, and a mask of the words that are no punctuation."""
     X, trees = parsing.read("en_ewt", part, n_sentences)
-    words = [upos != "PUNCT" for sentence in X for _, upos, _ in sentence]
-    return X, [heads.tolist() for heads, _ in trees], np.array(words)
+    mask = [[upos != "PUNCT" for _, upos, _ in sentence] for sentence in X]
+    return X, [heads.tolist() for heads, _ in trees], mask
 
 
 def new_parser(C, beta, gamma, n_epochs):
@@ -55,10 +56,9 @@ def new_parser(C, beta, gamma, n_epochs):
     )
 
 
-def uas(parser, X, heads, words):
+def uas(parser, X, heads, mask):
     """Return the UAS without punctuation, in percent."""
-    found = np.concatenate(parser.predict(X))
-    return 100.0 * float((found == np.concatenate(heads))[words].mean())
+    return 100.0 * attachment_scores(heads, parser.predict(X), mask=mask).uas
 
 
 def table_1(X, heads, dev, test, n_epochs):

@@ -49,12 +49,16 @@ class AttachmentScores(NamedTuple):
 
 
 def attachment_scores(
-    y_true: Sequence[Any], y_pred: Sequence[Any], *, subtypes: bool = False
+    y_true: Sequence[Any],
+    y_pred: Sequence[Any],
+    *,
+    subtypes: bool = False,
+    mask: Sequence[Any] | None = None,
 ) -> AttachmentScores:
     """Return the attachment scores of predicted dependency trees.
 
-    All words count, punctuation too. Every score is an average over words, or over
-    sentences for `exact`, and 0 if there are none.
+    All words count, punctuation too, unless `mask` leaves some out. Every score is an
+    average over words, or over sentences for `exact`, and 0 if there are none.
 
     Parameters
     ----------
@@ -64,6 +68,10 @@ def attachment_scores(
         root.
     subtypes : bool, default=False
         Whether relations must agree in what follows their ":", too.
+    mask : sequence of length n, default=None
+        For each tree, whether each of its words counts. The shared task CoNLL-X [2]_
+        leaves out punctuation: `~skcrf_sdca.text.is_punctuation` tells which words
+        these are.
 
     Returns
     -------
@@ -74,7 +82,8 @@ def attachment_scores(
     ------
     ValueError
         If the numbers of trees or of words differ, heads are no integers from 0 to the
-        number of words, or some trees have relations and others have none.
+        number of words, some trees have relations and others have none, or `mask` does
+        not have True or False for each word.
 
     See Also
     --------
@@ -85,6 +94,8 @@ def attachment_scores(
     ----------
     .. [1] D. Zeman et al., "CoNLL 2018 Shared Task: Multilingual Parsing from Raw Text
        to Universal Dependencies", Proceedings of the CoNLL 2018 Shared Task, 2018.
+    .. [2] S. Buchholz, E. Marsi, "CoNLL-X Shared Task on Multilingual Dependency
+       Parsing", Proceedings of CoNLL-X, 2006.
 
     Examples
     --------
@@ -94,20 +105,29 @@ def attachment_scores(
     >>> scores = attachment_scores(y_true, y_pred)
     >>> scores.uas, round(scores.las, 2), round(scores.clas, 2), scores.exact
     (1.0, 0.67, 0.5, 1.0)
+
+    Without punctuation, of words of any form:
+
+    >>> from skcrf_sdca.text import is_punctuation
+    >>> X = [["dogs", "bark", "!"]]
+    >>> mask = [[not is_punctuation(word) for word in words] for words in X]
+    >>> attachment_scores([[2, 0, 2]], [[2, 0, 1]], mask=mask).uas
+    1.0
     """
     true, pred = _trees(y_true, y_pred, subtypes)
+    counts = _counting(mask, true.heads)
     lengths = [len(heads) for heads in true.heads]
     is_right = _joined([a == b for a, b in zip(true.heads, pred.heads, strict=True)])
     words = np.repeat(np.arange(len(lengths)), lengths)
-    n_wrong = np.bincount(words[~is_right], minlength=len(lengths))
-    uas, exact = _share(is_right), _share(n_wrong == 0)
+    n_wrong = np.bincount(words[~is_right & counts], minlength=len(lengths))
+    uas, exact = _share(is_right[counts]), _share(n_wrong == 0)
     if true.relations is None:
         return AttachmentScores(uas, None, None, exact)
     is_labelled = is_right & (true.relations == pred.relations)
-    own, other = true.is_content(), pred.is_content()
+    own, other = true.is_content() & counts, pred.is_content() & counts
     n_content = own.sum() + other.sum()
     clas = ratio(2.0 * (is_labelled & own).sum(), n_content, "CLAS", NO_WORDS, 0.0)
-    return AttachmentScores(uas, _share(is_labelled), float(clas), exact)
+    return AttachmentScores(uas, _share(is_labelled[counts]), float(clas), exact)
 
 
 def attachment_report(
@@ -115,6 +135,7 @@ def attachment_report(
     y_pred: Sequence[Any],
     *,
     subtypes: bool = False,
+    mask: Sequence[Any] | None = None,
     digits: int = 2,
     output_dict: bool = False,
 ) -> Any:
@@ -129,6 +150,8 @@ def attachment_report(
         True and predicted trees, tuples (heads, relations), see `attachment_scores`.
     subtypes : bool, default=False
         Whether "nsubj:pass" is a relation of its own, instead of "nsubj".
+    mask : sequence of length n, default=None
+        For each tree, whether each of its words counts, as for `attachment_scores`.
     digits : int, default=2
         Number of decimals in the text.
     output_dict : bool, default=False
@@ -162,11 +185,16 @@ def attachment_report(
     true, pred = _trees(y_true, y_pred, subtypes)
     if true.relations is None:
         raise ValueError("y_true has heads without relations: give (heads, relations).")
+    counts = _counting(mask, true.heads)
     is_right = true.relations == pred.relations
     is_right &= _joined(true.heads) == _joined(pred.heads)
     right, wanted, given = (
         Counter(names.tolist())
-        for names in (true.relations[is_right], true.relations, pred.relations)
+        for names in (
+            true.relations[is_right & counts],
+            true.relations[counts],
+            pred.relations[counts],
+        )
     )
     rows = {
         name: _scores(right[name], given[name], wanted[name])
@@ -222,6 +250,24 @@ def _trees(y_true, y_pred, subtypes):
     return true, pred
 
 
+def _counting(mask, heads):
+    """Return whether each word counts, from a mask for each tree or None."""
+    if mask is None:
+        return np.ones(sum(map(len, heads)), dtype=bool)
+    if len(mask) != len(heads):
+        raise ValueError(
+            f"mask has {counted(len(mask), 'tree')}, but y_true has {len(heads)}."
+        )
+    found = [np.asarray(own) for own in mask]
+    for i, (own, tree) in enumerate(zip(found, heads, strict=True)):
+        if own.shape != tree.shape or (own.size and own.dtype.kind != "b"):
+            raise ValueError(
+                f"mask: tree {i} must have True or False for each of its "
+                f"{counted(len(tree), 'word')}; it has {mask[i]!r:.80}."
+            )
+    return _joined(found).astype(bool)
+
+
 def _of_argument(y, name, subtypes):
     """Return an argument as _Trees."""
     pairs = [tree for tree in y if isinstance(tree, tuple)]
@@ -251,7 +297,7 @@ def _heads(heads, name, i):
     if found.ndim != 1 or found.dtype.kind not in "iu":
         raise ValueError(
             f"{name}: the heads of tree {i} must be integers in one row; they are "
-            f"{heads!r:.80}."
+            f"{heads!r:.80}. Words that do not count are left out by mask=."
         )
     is_wrong = (found < 0) | (found > len(found))
     if is_wrong.any():

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .spans.label_forms import unify_labels
     from .spans.labels import convert_labels, repair_labels, spans_to_labels
     from .spans.offsets import align_spans, char_spans, token_offsets, tokenize
+    from .spans.words import is_punctuation
     from .writing import write_corpus
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "has_digit",
     "has_hyphen",
     "is_capitalized",
+    "is_punctuation",
     "read_conll",
     "read_conllu",
     "read_corpus",
@@ -95,6 +97,7 @@ _MODULES = {
     "features.token_features": "TokenFeatures",
     "spans.label_forms": "unify_labels",
     "spans.offsets": "align_spans char_spans token_offsets tokenize",
+    "spans.words": "is_punctuation",
     "core.passages": "TextSource",
     "core.reading": "ReadingWarning",
     "spans.labels": "convert_labels repair_labels spans_to_labels",

@@ -89,6 +89,31 @@ def unspaced_scripts(text: str) -> list[str]:
     return [name for name, own in _script_patterns().items() if own.search(text)]
 
 
+def is_punctuation(word: str) -> bool:
+    """Return whether all characters of a word are punctuation, as in CoNLL-X.
+
+    Parameters
+    ----------
+    word : str
+
+    Returns
+    -------
+    bool
+        False for symbols, such as "$", and without a character.
+
+    See Also
+    --------
+    skcrf_sdca.metrics.attachment_scores : Leaves words out by its mask.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import is_punctuation
+    >>> is_punctuation("..."), is_punctuation("e.g.")
+    (True, False)
+    """
+    return word != "" and all(category(char)[0] == "P" for char in word)
+
+
 def _is_plain(text):
     """Return whether each character has a place of its own, and the script has blanks.
 
