@@ -29,6 +29,8 @@ class Words(NamedTuple):
     sequence: str = "sequence"
     item: str = "item"
     position: str = "position"
+    # How to allow several words below the root of a tree.
+    several_roots: str = "single_root=False"
     # The parameters of the estimator, its strength of the penalty, and another solver.
     max_iter: str = "max_iter"
     alpha: str = "alpha"

@@ -56,6 +56,7 @@ def add_options(parser):
         metavar="MODEL",
         help="another model: print how much FB1 differs from it, and whether by chance",
     )
+    _parsers.add_eval_options(parser)
 
 
 def add_scheme_option(parser, default):
@@ -72,6 +73,7 @@ def run(options):
     if options.model is None:
         if options.errors or options.other:
             options.usage_error("--errors and --other need a --model.")
+        _check_no_trees(options)
         y, predicted = _last_columns(options)
         write([report(y, predicted, options.scheme), "\n"])
         return
@@ -79,6 +81,7 @@ def run(options):
     if isinstance(tagger, OnlineDependencyCRF):
         _parsers.evaluate(tagger, options)
         return
+    _check_no_trees(options)
     source = source_of(tagger, options, options.files[0])
     X, y = labelled_sentences(source, options.files, options)
     _warn_of_other_labels(y, tagger, options)
@@ -93,6 +96,11 @@ def run(options):
     if options.errors:
         lines += _error_lines(tagger, X, y, scheme, options.errors)
     write(f"{line}\n" for line in lines)
+
+
+def _check_no_trees(options):
+    if options.leave_out:
+        options.usage_error("--leave-out needs a --model that is a parser.")
 
 
 def _warn_of_other_labels(y, tagger, options):

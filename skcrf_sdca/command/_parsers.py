@@ -4,15 +4,24 @@ A parser reads treebanks in CoNLL-U: the columns of its features, and for the fi
 and DEPREL, which `tag` writes.
 """
 
+import argparse
 import contextlib
 import io
 import sys
 import time
 
+from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.metrics import attachment_report, attachment_scores
 from skcrf_sdca.persistence import save_model
-from skcrf_sdca.text import ArcFeatures, arc_templates, clean_trees, write_conllu
+from skcrf_sdca.text import (
+    ArcFeatures,
+    arc_templates,
+    clean_trees,
+    is_punctuation,
+    write_conllu,
+)
+from skcrf_sdca.text.formats.conllu import COLUMNS as CONLLU
 from skcrf_sdca.text.formats.conllu import check_known, iter_sentences
 from skcrf_sdca.text.formats.label_columns import EMPTY
 
@@ -45,6 +54,11 @@ def add_options(group):
         "--projective", action="store_true", help="predict no arcs that cross"
     )
     group.add_argument(
+        "--several-roots",
+        action="store_true",
+        help="several words of a sentence may be below the root",
+    )
+    group.add_argument(
         "--heads-only", action="store_true", help="learn no relations: HEAD alone"
     )
     group.add_argument(
@@ -52,7 +66,7 @@ def add_options(group):
         choices=["raise", "drop"],
         default="raise",
         help="what to do with cycles, several roots and heads that are no words: end "
-        "with an error (the default), or leave the sentence out",
+        "with an error (the default), or leave the sentence out; see --several-roots",
     )
     group.add_argument(
         "--crossing-arcs",
@@ -63,11 +77,41 @@ def add_options(group):
     )
 
 
+def add_eval_options(parser):
+    """Add the options of `eval` that are about dependency trees."""
+    parser.add_argument(
+        "--leave-out",
+        type=_left_out,
+        action="append",
+        default=[],
+        metavar="WORDS",
+        help="words that do not count in the scores of a parser: punctuation, which "
+        "CoNLL-X leaves out, or a column and values such as upos=PUNCT,SYM; may be "
+        "repeated",
+    )
+
+
+def _left_out(text):
+    """Return a function that says whether a word of a treebank does not count."""
+    if text == "punctuation":
+        return lambda word: is_punctuation(word["word"])
+    column, _, values = text.partition("=")
+    if column not in CONLLU or not values:
+        raise argparse.ArgumentTypeError(
+            f"must be punctuation, or one of {', '.join(CONLLU)} and its values, such "
+            f"as upos=PUNCT,SYM; got {text!r:.80}."
+        )
+    wanted = set(values.split(","))
+    return lambda word: word[column] in wanted
+
+
 def check_usage(options):
     """End with a usage error if options do not go together."""
     if not options.parse:
-        if options.projective or options.heads_only:
-            options.usage_error("--projective and --heads-only need --parse.")
+        if options.projective or options.heads_only or options.several_roots:
+            options.usage_error(
+                "--projective, --several-roots and --heads-only need --parse."
+            )
         return
     for name, default in NOT_OF_TREES.items():
         if getattr(options, name) != default:
@@ -82,17 +126,20 @@ def train(options, say):
     check_known(columns, "--columns:")
     dev = None if options.dev is None else list(_sentences(options.dev, options))
     trees = [_tree(sentence, options.wrong_trees) for sentence in sentences]
-    sentences, y, faults = clean_trees(
-        sentences,
-        trees,
-        wrong=options.wrong_trees,
-        crossing_arcs=options.crossing_arcs,
-    )
+    with in_words(y=", ".join(options.files), several_roots="--several-roots"):
+        sentences, y, faults = clean_trees(
+            sentences,
+            trees,
+            wrong=options.wrong_trees,
+            crossing_arcs=options.crossing_arcs,
+            single_root=not options.several_roots,
+        )
     check_any(sentences, options.files)
     say(f"{len(sentences)} sentences, {sum(len(h) for h, _ in y)} words; {faults}")
     parser = OnlineDependencyCRF(
         features=_features(columns, options.projective),
         projective=options.projective,
+        single_root=not options.several_roots,
         labelled=not options.heads_only,
         max_iter=MAX_ITER if options.max_iter is None else options.max_iter,
         random_state=options.seed,
@@ -126,24 +173,32 @@ def evaluate(parser, options):
         options.usage_error("--errors, --other and --scheme are not for a parser.")
     sentences = [s for name in options.files for s in _sentences(name, options)]
     check_any(sentences, options.files)
-    write([report(parser, sentences), "\n"])
+    write([report(parser, sentences, options.leave_out), "\n"])
 
 
-def report(parser, sentences):
-    """Return the attachment scores of a parser, and those of each relation."""
+def report(parser, sentences, left_out=()):
+    """Return the attachment scores of a parser, and those of each relation.
+
+    `left_out` are functions that say which words do not count.
+    """
     y = _targets(parser, [sentence.tree for sentence in sentences])
     found = list(parser.predict(_tokens(parser, sentences)))
-    scores = attachment_scores(y, found)
-    n_words = sum(len(sentence.words) for sentence in sentences)
+    mask = [
+        [not any(is_out(word) for is_out in left_out) for word in sentence.words]
+        for sentence in sentences
+    ]
+    scores = attachment_scores(y, found, mask=mask)
+    n_words, n_out = sum(map(len, mask)), sum(own.count(False) for own in mask)
     shares = {"UAS": scores.uas, "LAS": scores.las, "CLAS": scores.clas}
     shares["correct trees"] = scores.exact
     texts = [f"{k}: {100 * v:6.2f}%" for k, v in shares.items() if v is not None]
     lines = [
-        f"processed {n_words} words in {len(sentences)} sentences.",
+        f"processed {n_words} words in {len(sentences)} sentences"
+        f"{f', {n_out} words left out' if left_out else ''}.",
         "; ".join(texts),
     ]
     if parser.labelled:
-        lines.append(attachment_report(y, found, digits=4))
+        lines.append(attachment_report(y, found, mask=mask, digits=4))
     return "\n".join(lines)
 
 

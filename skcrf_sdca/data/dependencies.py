@@ -294,8 +294,8 @@ def check_trees(heads, allowed, offsets, kind):
         if kind.single_root and len(roots) > 1:
             raise ValueError(
                 f"{where} has {len(roots)} words below the root, the words "
-                f"{roots[0] + 1} and {roots[1] + 1} among them; set single_root=False "
-                "to allow that"
+                f"{roots[0] + 1} and {roots[1] + 1} among them; set "
+                f"{words().several_roots} to allow that"
             )
         if kind.projective:
             _check_projective(heads, i)
@@ -348,7 +348,9 @@ def _check_projective(heads, i):
     raise ValueError(
         f"{words().y}: sentence {i} is not projective: the arcs from {heads[i][a - 1]} "
         f"to {a} and from {heads[i][b - 1]} to {b} cross, and {n_more} sentences after "
-        "it have such arcs; leave them out, or set projective=False"
+        'it have such arcs; clean_trees(X, y, crossing_arcs="projectivize") moves '
+        'words until none cross, "drop" leaves such sentences out, and '
+        "projective=False allows crossing arcs"
     )
 
 

@@ -110,6 +110,69 @@ def test_faults_of_trees_are_errors_or_left_out(files, capsys):
     assert "no sentence" in capsys.readouterr().err
 
 
+ROOTS = "".join(
+    f"{m}\t{w}\t{w}\tX\tx\t_\t{h}\tdep\t_\t_\n"
+    for m, w, h in zip(range(1, 4), "abc", [0, 1, 0], strict=True)
+)
+
+
+def test_sentences_may_have_several_roots(files, capsys):
+    with open(files[0], "w", encoding="utf-8") as file:
+        file.write(ROOTS + "\n" + TREEBANK)
+    assert train(files) == 1
+    err = capsys.readouterr().err
+    assert f"{files[0]}: sentence 0 has 2 words below the root" in err
+    assert "set --several-roots to allow that" in err
+    assert train(files, "--wrong-trees", "drop", "--max-iter", "1") == 0
+    assert "2 sentences, 5 words; several roots: 1" in capsys.readouterr().err
+    assert train(files, "--several-roots", "--max-iter", "30") == 0
+    assert "3 sentences, 8 words; no faults" in capsys.readouterr().err
+    assert load_model(files[1]).single_root is False
+    assert main(["tag", "-m", files[1], files[0]]) == 0
+    assert capsys.readouterr().out.startswith(ROOTS)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "counts"),
+    [
+        (["punctuation"], lambda word: word["word"] != "...!"),
+        (["upos=X,ADP"], lambda word: word["upos"] not in {"X", "ADP"}),
+        (
+            ["punctuation", "deprel=det"],
+            lambda word: word["word"] != "...!" and word["deprel"] != "det",
+        ),
+    ],
+)
+def test_eval_may_leave_words_out(files, capsys, left_out, counts):
+    word = "5\t...!\t_\tX\tx\t_\t4\tp\t_\t_\n"
+    rows = TREEBANK.replace("\n\n", f"\n{word}\n", 1)
+    with open(files[0], "w", encoding="utf-8") as file:
+        file.write(rows)
+    assert train(files, "-q", "--max-iter", "1") == 0
+    parser = load_model(files[1])
+    capsys.readouterr()
+    options = [f"--leave-out={own}" for own in left_out]
+    assert main(["eval", "-m", files[1], *options, files[0]]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    columns = parser.features.columns
+    X, sentences = read_conllu(files[0], columns, label=None, return_sentences=True)
+    mask = [[counts(word) for word in sentence.words] for sentence in sentences]
+    scores = attachment_scores(
+        [sentence.tree for sentence in sentences], list(parser.predict(X)), mask=mask
+    )
+    n_out = sum(own.count(False) for own in mask)
+    assert lines[0] == f"processed 6 words in 2 sentences, {n_out} words left out."
+    assert f"UAS: {100 * scores.uas:6.2f}%; LAS: {100 * scores.las:6.2f}%" in lines[1]
+    assert int(lines[-1].split()[-1]) == 6 - n_out
+
+
+@pytest.mark.parametrize("what", ["punct", "upos=", "x=1"])
+def test_words_to_leave_out_are_punctuation_or_values_of_a_column(what, capsys):
+    with pytest.raises(SystemExit):
+        main(["eval", "-m", "parser", "--leave-out", what, "file"])
+    assert "--leave-out: must be punctuation, or one of id" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("change", "n_kept"), [("keep", 1), ("projectivize", 1)])
 def test_crossing_arcs_are_counted(files, capsys, change, n_kept):
     with open(files[0], "w", encoding="utf-8") as file:
@@ -125,6 +188,8 @@ def test_crossing_arcs_are_counted(files, capsys, change, n_kept):
     ("arguments", "message"),
     [
         (["train", "--projective", "x", "-o", "m"], "need --parse"),
+        (["train", "--several-roots", "x", "-o", "m"], "need --parse"),
+        (["eval", "--leave-out", "punctuation", "x"], "--leave-out needs a --model"),
         (["train", "--parse", "x", "-o", "m", "--alpha", "1"], "--alpha is not for"),
         (["train", "--parse", "x", "-o", "m", "--label-pairs", "all"], "--label-pairs"),
     ],

@@ -461,7 +461,8 @@ def test_arcs_that_cross_are_named_and_counted():
     y = [[2, 0, 2], [2, 0, 1], [3, 0, 2]]
     message = (
         "y: sentence 1 is not projective: the arcs from 0 to 2 and from 1 to 3 cross, "
-        "and 1 sentences after it"
+        "and 1 sentences after it have such arcs; "
+        r'clean_trees\(X, y, crossing_arcs="projectivize"\) moves words'
     )
     with pytest.raises(ValueError, match=message):
         DependencyCRF(projective=True).fit(X, y)
