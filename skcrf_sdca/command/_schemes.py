@@ -1,8 +1,10 @@
 """Which tagging scheme labels have."""
 
+import re
 from collections import Counter
 from itertools import chain
 
+from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.data.tagging_schemes import OUTSIDE, parse_label
 from skcrf_sdca.metrics._scorers import TRIED_SCHEMES
 from skcrf_sdca.text import convert_labels, repair_labels
@@ -12,14 +14,44 @@ SCHEMES = (*TRIED_SCHEMES, "IO", "TYPES")
 _FEW = 0.02
 
 
-def scheme_of_valid(y):
-    """Return the first scheme in which all label lists are valid, or None."""
-    for scheme in TRIED_SCHEMES:
-        try:
-            convert_labels(y, scheme, scheme)
-        except (TypeError, ValueError):
-            continue
-        return scheme
+def chosen(y, scheme, repair):
+    """Return a tagging scheme, the labels to train with in it, and a remark on them.
+
+    `scheme` is what the user asks for, "none" included, or None; `repair` is whether to
+    make labels valid. Raise ValueError for labels that are not valid in this scheme.
+    """
+    if scheme == "none":
+        return scheme, y, ""
+    tried = TRIED_SCHEMES if scheme is None else [scheme]
+    valid = next((own for own in tried if _is_valid(y, own)), None)
+    if valid is not None:
+        return valid, y, ""
+    if scheme is not None and not repair:
+        raise ValueError(
+            f"--scheme {scheme}: {_fault(y, scheme)} --repair makes such labels valid."
+        )
+    found = almost(y) if scheme is None else (scheme, repaired(y, scheme))
+    if found is None:
+        return "none", y, ""
+    own, labels = found
+    places = differences(y, labels)
+    i, t = places[0]
+    what = f"{counted(len(places), 'label')}, the first {y[i][t]!r} of {_place(i, t)}"
+    if repair:
+        return own, labels, f"; repaired: {what}"
+    return "none", y, f"; {own} but for {what}: --repair makes them valid"
+
+
+def _is_valid(y, scheme):
+    return _fault(y, scheme) is None
+
+
+def _fault(y, scheme):
+    """Return what is not valid in label lists, without the cure in Python, or None."""
+    try:
+        convert_labels(y, scheme, scheme)
+    except (TypeError, ValueError) as error:
+        return re.sub(r" Repair the labels first.*", "", str(error))
     return None
 
 
@@ -28,17 +60,41 @@ def almost(y):
 
     Labels that it does not have become "O". Return None if there is no such scheme.
     """
-    counts = Counter(chain.from_iterable(y))
-    few = _FEW * (counts.total() - counts[OUTSIDE])
+    few = _few(Counter(chain.from_iterable(y)))
     for scheme in TRIED_SCHEMES:
-        unknown = {label for label in counts if not _is_of(label, scheme)}
-        if sum(counts[label] for label in unknown) > few:
+        try:
+            own = repaired(y, scheme)
+        except ValueError:
             continue
-        known = [[OUTSIDE if x in unknown else x for x in labels] for labels in y]
-        repaired, _ = repair_labels(known, scheme)
-        if len(differences(y, repaired)) <= few:
-            return scheme, repaired
+        if len(differences(y, own)) <= few:
+            return scheme, own
     return None
+
+
+def repaired(y, scheme):
+    """Return the label lists made valid in a scheme; labels it lacks become "O".
+
+    Raise ValueError if it lacks more than a few of them.
+    """
+    counts = Counter(chain.from_iterable(y))
+    unknown = {label for label in counts if not _is_of(label, scheme)}
+    known = [[OUTSIDE if x in unknown else x for x in labels] for labels in y]
+    if sum(counts[label] for label in unknown) > _few(counts):
+        i, t = differences(y, known)[0]
+        raise ValueError(
+            f"{counted(counts.total(), 'label')}, of which those such as {y[i][t]!r} "
+            f"of {_place(i, t)}, are not of the scheme {scheme!r}."
+        )
+    return repair_labels(known, scheme)[0]
+
+
+def _place(i, t):
+    """Return the name of a place, for messages."""
+    return f"sentence {i}, token {t}, counted from 0"
+
+
+def _few(counts):
+    return _FEW * (counts.total() - counts[OUTSIDE])
 
 
 def differences(y, others):

@@ -35,7 +35,7 @@ from ._inputs import (
     labelled_sentences,
     lines_of,
 )
-from ._schemes import almost, differences, scheme_of_valid
+from ._schemes import chosen
 from ._search import best_penalty, divided
 from ._streams import write
 from ._template_files import (
@@ -80,7 +80,7 @@ def _add_text_options(group):
     group.add_argument(
         "--repair",
         action="store_true",
-        help="make labels valid, if almost all are valid in a tagging scheme",
+        help="make labels valid, in --scheme or a scheme in which almost all are valid",
     )
 
 
@@ -196,7 +196,7 @@ def _train_tagger(options):
         _features(source, options)
     X, y = labelled_sentences(source, options.files, options)
     dev = _dev_sentences(source, options)
-    scheme, y, remark = _scheme(y, options)
+    scheme, y, remark = chosen(y, options.scheme, options.repair)
     tagger = _tagger(source, options, len(X), scheme)
     crf = tagger[-1]
     _say(
@@ -265,6 +265,10 @@ def _set_penalty(tagger, X, y, dev, options):
 
 
 def _check_usage(options):
+    if options.repair and options.scheme == "none":
+        options.usage_error(
+            "--repair needs a tagging scheme, and --scheme none has none."
+        )
     if options.transitions is not None and options.scheme is not None:
         options.usage_error("use --transitions or --scheme, but not both.")
     if options.min_count is not None and options.features != "observed":
@@ -370,22 +374,6 @@ def _columns(options):
         ]
     has_names = columns is not None
     return ColumnsFormat(columns, lines_of(options), number=number, whole=has_names)
-
-
-def _scheme(y, options):
-    """Return the scheme, the labels to train with, and a remark on the scheme."""
-    valid = options.scheme or scheme_of_valid(y)
-    found = None if valid else almost(y)
-    if found is None:
-        return valid or "none", y, ""
-    scheme, repaired = found
-    places = differences(y, repaired)
-    i, t = places[0]
-    place = f"sentence {i}, token {t}, counted from 0"
-    what = f"{counted(len(places), 'label')}, the first {y[i][t]!r} of {place}"
-    if options.repair:
-        return scheme, repaired, f"; repaired: {what}"
-    return "none", y, f"; {scheme} but for {what}: --repair makes them valid"
 
 
 def _on_first_column(X, y, scheme):

@@ -1031,6 +1031,43 @@ def test_a_label_that_no_scheme_has_is_named_and_repaired_on_request(run, tmp_pa
     assert "OO" not in load_model(model)[-1].classes_
 
 
+@pytest.mark.parametrize(
+    ("scheme", "text", "n_repaired"),
+    [
+        ("BIO", TRAIN.replace("O\nRhine NNP B", "O\nRhine NNP I"), 1),
+        # More than a few labels change, which is what was asked for.
+        ("IOB1", TRAIN, 5),
+        ("BIOES", TRAIN, 5),
+        ("BIO", TRAIN * 20 + "Peter NNP PER\n\n", 1),
+    ],
+)
+def test_labels_are_repaired_in_the_scheme_that_is_given(
+    run, tmp_path, scheme, text, n_repaired
+):
+    train, model = tmp_path / "t", tmp_path / "m"
+    train.write_text(text)
+    arguments = ["train", train, "-o", model, "--scheme", scheme]
+    status, _, error = run(*arguments, "-q")
+    assert (status, "--repair makes such labels valid" in error) == (1, True)
+    assert "repair_labels" not in error
+    progress = run(*arguments, "--repair")[2]
+    n = "1 label" if n_repaired == 1 else f"{n_repaired} labels"
+    assert f"tagging scheme: {scheme}; repaired: {n}, the first '" in progress
+    assert load_model(model)[-1].transitions == scheme
+
+
+def test_labels_of_no_scheme_are_not_repaired(run, tmp_path, files, capsys):
+    train, model = tmp_path / "t", tmp_path / "m"
+    train.write_text("Anna NOUN\nlives VERB\n\n")
+    options = ["--repair", "--scheme", "BIO", "-q"]
+    status, _, error = run("train", train, "-o", model, *options)
+    assert status == 1
+    assert "2 labels, of which those such as 'NOUN' of sentence 0, token 0" in error
+    with pytest.raises(SystemExit):
+        run("train", "/no/file", "-o", model, "--repair", "--scheme", "none")
+    assert "--repair needs a tagging scheme" in capsys.readouterr().err
+
+
 def test_templates_of_other_programs_are_read(run, tmp_path, files):
     lines = "# of CRF++\nU00:%x[0,0]\nU01:%x[-1,0]/%x[0,1]\nU02:%x[0,0]\nB\n"
     (tmp_path / "t").write_text(lines)
