@@ -7,8 +7,6 @@ that it predicts.
 
 import argparse
 import re
-import sys
-from itertools import islice
 
 from sklearn.pipeline import Pipeline
 
@@ -24,7 +22,7 @@ from skcrf_sdca.text.formats.conllu import COLUMNS
 from skcrf_sdca.text.formats.label_columns import columns_of
 
 from ._formats import ColumnsFormat, ConlluFormat, CorpusFormat, Lines, TextFormat
-from ._streams import STANDARD_INPUT
+from ._streams import STANDARD_INPUT, answered
 
 FILE_HELP = "text, also compressed by gzip, bzip2 or xz; - is the standard input"
 _UTF_8 = "utf-8-sig"
@@ -166,11 +164,26 @@ def check_any(y, names):
         raise ValueError(f"{', '.join(names)}: no sentence.")
 
 
-def batches(iterable, size):
-    """Yield lists of at most `size` items."""
-    iterator = iter(iterable)
-    while batch := list(islice(iterator, min(size, sys.maxsize))):
-        yield batch
+def answer_all(sentences, names, size, answer):
+    """Call a function on the lists of at most `size` sentences of files.
+
+    ``sentences(file)`` yields those of a file. Lists have fewer sentences where a file
+    ends, or the program would wait for more of it.
+    """
+    batch = []
+
+    def answer_batch():
+        own, batch[:] = list(batch), []
+        if own:
+            answer(own)
+
+    for name in names:
+        with answered(name, answer_batch) as file:
+            for sentence in sentences(file):
+                batch.append(sentence)
+                if len(batch) >= size:
+                    answer_batch()
+        answer_batch()
 
 
 def load_any(path):

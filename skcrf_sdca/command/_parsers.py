@@ -9,6 +9,7 @@ import contextlib
 import io
 import sys
 import time
+from functools import partial
 
 from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
@@ -25,7 +26,7 @@ from skcrf_sdca.text.formats.conllu import COLUMNS as CONLLU
 from skcrf_sdca.text.formats.conllu import check_known, iter_sentences
 from skcrf_sdca.text.formats.label_columns import EMPTY
 
-from ._inputs import batches, check_any
+from ._inputs import answer_all, check_any
 from ._streams import encode_output, file_of, write
 
 # The columns that features are made of by default, if a treebank has them.
@@ -159,12 +160,15 @@ def tag(parser, options):
     if options.proba or options.spans or options.to:
         options.usage_error("--proba, --spans and --to are not for a parser.")
     encode_output(options.encoding.removesuffix("-sig"))
-    for name in options.files:
-        for batch in batches(_sentences(name, options), options.batch):
-            file = io.StringIO()
-            trees = parser.predict(_tokens(parser, batch))
-            write_conllu(file, batch, trees=trees)
-            write([file.getvalue()])
+
+    def answer(batch):
+        file = io.StringIO()
+        trees = parser.predict(_tokens(parser, batch))
+        write_conllu(file, batch, trees=trees)
+        write([file.getvalue()])
+
+    sentences = partial(iter_sentences, encoding=options.encoding)
+    answer_all(sentences, options.files, options.batch, answer)
 
 
 def evaluate(parser, options):

@@ -7,7 +7,10 @@ with its name; messages that nobody can read are left out, and the status still 
 import contextlib
 import errno
 import os
+import select
 import sys
+
+from skcrf_sdca._utils.files import is_regular_file
 
 STANDARD_INPUT = "-"
 _INPUT, _OUTPUT = "standard input", "standard output"
@@ -23,6 +26,45 @@ def standard_input():
 def file_of(name):
     """Return what the readers take: a path, or the standard input."""
     return standard_input() if name == STANDARD_INPUT else name
+
+
+@contextlib.contextmanager
+def answered(name, answer):
+    """Yield what readers take; `answer` is called before they wait for more of it.
+
+    So a program at the other end of a pipe gets the answers to all that it wrote.
+    """
+    if name == STANDARD_INPUT:
+        yield _Answered(standard_input(), answer)
+    elif is_regular_file(name):
+        yield name
+    else:
+        with open(name, "rb") as file:
+            yield _Answered(file, answer)
+
+
+class _Answered:
+    """An open file, of which as much is read as there is."""
+
+    def __init__(self, file, answer):
+        self.name = getattr(file, "name", "file")
+        self._file, self._answer = file, answer
+        self._read = getattr(file, "read1", file.read)
+
+    def read(self, size):
+        """Return some bytes; wait for them only if there are none."""
+        if not _has_more(self._file):
+            self._answer()
+        return self._read(size)
+
+
+def _has_more(file):
+    """Return whether bytes, or the end, can be read without waiting; if known."""
+    try:
+        return bool(select.select([file], [], [], 0)[0])
+    except (OSError, TypeError, ValueError):
+        # Files without a number, and those of Windows.
+        return False
 
 
 def encode_output(encoding):

@@ -21,7 +21,7 @@ from ._inputs import (
     add_files,
     add_model_option,
     add_reading_options,
-    batches,
+    answer_all,
     label_texts,
     load_any,
     source_of,
@@ -43,7 +43,7 @@ def add_options(parser):
         default=1000,
         metavar="N",
         help="sentences to read before they are labelled and written (default: 1000); "
-        "1 answers each sentence at once",
+        "those of a pipe are before the program waits for more",
     )
 
 
@@ -106,11 +106,15 @@ def run(options):
     # Bytes go out in the encoding in which they came, whatever the terminal has.
     encode_output(options.encoding.removesuffix("-sig"))
     n_written = 0
-    for name in options.files:
-        for batch in batches(source.sentences(name, labelled=False), options.batch):
-            X = [sentence.tokens for sentence in batch]
-            write(answer(tagger, source, batch, X, n_written))
-            n_written += len(batch)
+
+    def write_batch(batch):
+        nonlocal n_written
+        X = [sentence.tokens for sentence in batch]
+        write(answer(tagger, source, batch, X, n_written))
+        n_written += len(batch)
+
+    sentences = partial(source.sentences, labelled=False)
+    answer_all(sentences, options.files, options.batch, write_batch)
     if options.to:
         _write_documents(options, documents)
 

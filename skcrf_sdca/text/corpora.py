@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
+from skcrf_sdca._utils.files import is_regular_file
 from skcrf_sdca._utils.messages import alternatives
 from skcrf_sdca.data.containers import is_frame
 
@@ -311,7 +312,8 @@ def guessed_format(source: Any) -> str:
         return "brat"
     _, suffix = os.path.splitext(_COMPRESSED.sub("", path))
     suffix = suffix.lower()
-    if is_path(source):
+    # What is read of a pipe is gone: its name alone tells.
+    if is_path(source) and is_regular_file(source):
         first = _first_lines(source) if suffix in _BEGINNINGS else []
         for beginning, name in _BEGINNINGS.get(suffix, {}).items():
             if any(line.startswith(beginning) for line in first):

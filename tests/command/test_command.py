@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import io
 import lzma
+import os
 import re
 import subprocess
 import sys
@@ -79,6 +80,7 @@ TREEBANK = """\
 1\tmar\tmar\tNOUN\tn\t_\t0\troot\t_\t_
 
 """
+ROW = "1\tmar\tmar\t{}\tn\t_\t0\troot\t_\t_\n"
 
 
 @pytest.fixture(scope="module")
@@ -834,15 +836,43 @@ def test_an_interrupt_has_status_130(run, monkeypatch):
 # Streams
 
 
-def test_a_sentence_is_answered_before_the_input_ends(model):
-    with process("tag", "-m", model, "--batch", "1") as command:
-        command.stdin.write("Anna NNP\n\n")
-        command.stdin.flush()
-        assert command.stdout.readline() == "Anna NNP B-PER\n"
-        assert command.stdout.readline() == "\n"
-        command.stdin.write("Bern NNP\n")
+@pytest.mark.parametrize(
+    ("subcommand", "sentence", "answer"),
+    [
+        (["-m", "m.crf"], "Anna NNP\n\n", "Anna NNP B-PER\n\n"),
+        (["-m", "u.crf"], ROW.format("_") + "\n", ROW.format("NOUN") + "\n"),
+        (["-m", "m.crf", "--spans"], "Anna NNP\n\n", "{}\tPER\t0\t1\t"),
+    ],
+    ids=["columns", "treebank", "spans"],
+)
+def test_a_sentence_is_answered_before_the_input_ends(
+    files, monkeypatch, subcommand, sentence, answer
+):
+    monkeypatch.chdir(files)
+    with process("tag", *subcommand) as command:
+        for i in range(3):
+            command.stdin.write(sentence)
+            command.stdin.flush()
+            for line in answer.format(i).splitlines():
+                assert command.stdout.readline().startswith(line)
         command.stdin.close()
-        assert command.stdout.read() == "Bern NNP B-LOC\n\n"
+        assert command.stdout.read() == ""
+        assert command.stderr.read() == ""
+        assert command.wait() == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["x", "x.tsv"])
+def test_a_named_pipe_is_read_once_and_answered_at_once(model, tmp_path, name):
+    """What is read to guess a format would be gone."""
+    path = tmp_path / name
+    os.mkfifo(path)
+    with process("tag", "-m", model, path) as command, path.open("w") as pipe:
+        for word, label in ("Anna", "B-PER"), ("Bern", "B-LOC"):
+            print(f"{word} NNP\n", file=pipe, flush=True)
+            assert command.stdout.readline() == f"{word} NNP {label}\n"
+            assert command.stdout.readline() == "\n"
+        pipe.close()
         assert command.stderr.read() == ""
         assert command.wait() == 0
 
