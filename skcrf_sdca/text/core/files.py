@@ -83,10 +83,11 @@ def whole_text(file, encoding):
 
 def place(file, number):
     """Return the name of a file and the number of a line in it, for messages."""
-    return f"{_name(file)}, line {number}"
+    return f"{name_of(file)}, line {number}"
 
 
-def _name(file):
+def name_of(file):
+    """Return the name of a path or an open file, for messages."""
     return os.fspath(file) if is_path(file) else getattr(file, "name", "file")
 
 
@@ -103,12 +104,17 @@ def numbered_lines(file, encoding):
 
 def _lines(texts):
     """Yield the lines of a text that comes piece by piece."""
-    rest, has_end = "", False
+    # The pieces of a long line are joined once, not one by one.
+    unended, has_end = [], False
     for text in texts:
         # Other characters at which str.splitlines breaks may be words.
-        *lines, rest = (rest + text).split("\n")
-        has_end = has_end or bool(lines)
-        yield from lines
+        first, *lines = text.split("\n")
+        unended.append(first)
+        if lines:
+            *lines, last = "".join(unended), *lines
+            yield from lines
+            unended, has_end = [last], True
+    rest = "".join(unended)
     # Tables that Excel writes "for Macintosh" have no other ends of lines.
     yield from [rest] if has_end else rest.split("\r")
 
@@ -122,7 +128,7 @@ def _texts(file, encoding):
     if not hasattr(file, "read"):
         raise TypeError(f"file must be a path or an open file, got {described(file)}.")
     # read1 returns the bytes in a pipe, and does not wait until the piece is full.
-    pieces = _pieces(getattr(file, "read1", file.read), _name(file))
+    pieces = _pieces(getattr(file, "read1", file.read), name_of(file))
     first = next(pieces, b"")
     if isinstance(first, str):
         yield first
@@ -131,7 +137,7 @@ def _texts(file, encoding):
     first = _beginning(first, pieces)
     for module, beginning in _COMPRESSIONS.items():
         if re.match(beginning, first):
-            pieces = _decompressed_pieces(_Resumed(first, file), module, _name(file))
+            pieces = _decompressed_pieces(_Resumed(first, file), module, name_of(file))
             break
     else:
         pieces = chain([first], pieces)

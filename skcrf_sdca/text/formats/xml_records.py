@@ -5,12 +5,15 @@ from typing import Any
 from xml.etree import ElementTree
 
 from skcrf_sdca._utils.typing import SpanScheme
-from skcrf_sdca.text.core.files import place, whole_text
+from skcrf_sdca.text.core.files import name_of, place, whole_text
 from skcrf_sdca.text.core.passages import Document, Passages, Read
 from skcrf_sdca.text.core.reading import Reading
-from skcrf_sdca.text.spans.units import UTF_16, unit_offsets
-
-from .records import read_records
+from skcrf_sdca.text.spans.units import (
+    UTF_16,
+    by_characters,
+    in_characters,
+    unit_offsets,
+)
 
 # Attributes of a UIMA annotation that name its type, the likeliest first.
 _VALUES = ("value", "label", "entityType", "category", "type", "PosValue")
@@ -24,11 +27,35 @@ def read_bioc(
     scheme: SpanScheme = "BIO",
 ) -> Iterator[Read]:
     """Yield the sequences of BioC in XML; BioC in JSON are records."""
-    documents = [
-        {"passages": [_passage(own) for own in document.iter("passage")]}
-        for document in _root(file, reading).iter("document")
-    ]
-    yield from read_records(documents, reading, tokens=tokens, scheme=scheme)
+    passages = Passages(reading, tokens, scheme)
+    # A passage that stands in another is read once.
+    found = _root(file, reading).iter("passage")
+    parts = (part for own in found for part in own.findall("sentence") or [own])
+    for k, part in enumerate(parts):
+        text, spans = part.findtext("text", ""), None
+        if reading.labelled:
+            notes = list(_notes(part, file))
+            spans = by_characters(text, [n[:3] for n in notes], [n[3] for n in notes])
+        yield from passages.of(Document(k, text, spans))
+
+
+def _notes(part, file):
+    """Yield begin, end, type and text of the annotations of a part of a document."""
+    offset = _number("offset", part.findtext("offset", "0"), file)
+    for note in part.findall("annotation"):
+        infons = {own.get("key"): own.text or "" for own in note.findall("infon")}
+        if "type" not in infons:
+            raise ValueError(
+                f"{name_of(file)}: annotation {note.get('id')!r:.40} has no infon "
+                f"'type' among {', '.join(map(str, infons))}."
+            )
+        places = [
+            [_number(key, own.get(key), file) for key in ("offset", "length")]
+            for own in note.findall("location")
+        ]
+        said = note.findtext("text") if len(places) == 1 else None
+        for begin, length in places:
+            yield begin - offset, begin - offset + length, infons["type"], said
 
 
 def read_xmi(
@@ -45,16 +72,25 @@ def read_xmi(
     text = next(
         (e.get("sofaString", "") for e in elements if "sofaString" in e.keys()), ""
     )
-    character = {unit: k for k, unit in enumerate(unit_offsets(text, UTF_16))}
-    notes = [
-        (character[int(own.get("begin", 0))], character[int(own.get("end", 0))], own)
-        for own in elements
-        if "begin" in own.keys() and int(own.get("end", 0)) in character
-    ]
+    units = unit_offsets(text, UTF_16)
+    notes = []
+    for own in elements:
+        if "begin" in own.keys() and _name(own) in {"Token", *wanted}:
+            begin, end = (_number(key, own.get(key), file) for key in ("begin", "end"))
+            notes.append((in_characters(units, begin), in_characters(units, end), own))
     offsets = sorted((b, e) for b, e, own in notes if _name(own) == "Token")
     spans = [(b, e, _type(own)) for b, e, own in notes if _name(own) in wanted]
     document = Document(0, text, spans if reading.labelled else None, offsets or None)
     yield from passages.of(document)
+
+
+def _number(name, text, file):
+    try:
+        return int(text)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name_of(file)}: {name} is {text!r:.40}, no whole number."
+        ) from None
 
 
 def _root(file, reading):
@@ -64,25 +100,6 @@ def _root(file, reading):
     except ElementTree.ParseError as error:
         line, _ = error.position
         raise ValueError(f"{place(file, line)}: no XML, {error}.") from error
-
-
-def _passage(element):
-    """Return a passage, or a sentence, as BioC in JSON has it."""
-    return {
-        "offset": int(element.findtext("offset", "0")),
-        "text": element.findtext("text"),
-        "annotations": [_annotation(own) for own in element.findall("annotation")],
-        "sentences": [_passage(own) for own in element.findall("sentence")],
-    }
-
-
-def _annotation(element):
-    places = [dict(own.items()) for own in element.findall("location")]
-    return {
-        "infons": {own.get("key"): own.text or "" for own in element.findall("infon")},
-        "text": element.findtext("text"),
-        "locations": [{key: int(n) for key, n in own.items()} for own in places],
-    }
 
 
 def _name(element):
