@@ -5,17 +5,19 @@ paths have the same score. The rule is that of docs/decoding.rst.
 """
 
 import warnings
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from segment_twin import GRAMMARS, Enumeration, Features, enumeration_of, sentences
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from graph_cases import SHAPES, labelling_scores
-from skcrf_sdca import LBFGSCRF, GraphCRF, SegmentCRF, TreeCRF
+from skcrf_sdca import LBFGSCRF, GraphCRF, PassiveAggressiveCRF, SegmentCRF, TreeCRF
+from skcrf_sdca.structures.chain import tuple_scores
 from skcrf_sdca.structures.graph.junction_tree import elimination
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.scores import SegmentScores
@@ -129,6 +131,79 @@ def test_chains_take_the_lower_label_at_the_last_difference(options, limits):
     forbidden, allowed = limits
     crf, rng = fitted(allowed, **options, **forbidden), np.random.default_rng(0)
     assert [differences(crf, rng) for _ in range(12)] == [[]] * 12
+
+
+@pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
+@pytest.mark.parametrize("name", ["order 2", "order 3"])
+def test_tuples_of_several_lengths_order_as_a_chain(name, limits, monkeypatch):
+    """Models of many labels, and few weights of tuples, have states of these alone."""
+    monkeypatch.setattr(tuple_scores, "LEAST_LABELS", 0)
+    monkeypatch.setattr(tuple_scores, "FEW", 1.0)
+    forbidden, allowed = limits
+    crf, rng = fitted(allowed, **CHAINS[name], **forbidden), np.random.default_rng(0)
+    assert [differences(crf, rng) for _ in range(12)] == [[]] * 12
+
+
+# Weights of few tuples: states are tuples of several lengths.
+OBSERVED = {
+    "observed pairs": {"label_pairs": "observed"},
+    "observed, order 2": {"label_pairs": "observed", "order": 2},
+    "observed, order 3": {"label_pairs": "observed", "order": 3},
+    "observed, edge features": {"label_pairs": "observed", "edge_features": "all"},
+}
+VISITS = {
+    "perceptron": {"loss": "perceptron"},
+    "prediction": {"loss": "hinge", "update": "prediction"},
+}
+
+
+def after_visits(n, X, y, **options):
+    """Return the model after the first n of some visits."""
+    weight = (np.arange(len(X)) < n).astype(float)
+    crf = PassiveAggressiveCRF(max_iter=1, shuffle=False, average=False, **options)
+    return crf.fit(X, y, sample_weight=weight)
+
+
+def change_by_visit(x, labels, path):
+    """Return what a visit adds to the weights of features and of pairs of labels."""
+    coef, pairs = np.zeros((K, D)), np.zeros((K, K))
+    for own, sign in ((labels, 1.0), (path, -1.0)):
+        np.add.at(coef, own, sign * x)
+        np.add.at(pairs, (own[:-1], own[1:]), sign)
+    return coef, pairs
+
+
+def walk(length, rng):
+    """Return labels whose transitions are allowed."""
+    labels = [int(rng.integers(K))]
+    while len(labels) < length:
+        labels.append(int(rng.choice(np.flatnonzero(ALLOWED[labels[-1]]))))
+    return labels
+
+
+@pytest.mark.parametrize("limits", [{}, {"transitions": "observed"}], ids=str)
+@pytest.mark.parametrize("options", (CHAINS | OBSERVED).values(), ids=CHAINS | OBSERVED)
+@pytest.mark.parametrize("visits", VISITS.values(), ids=VISITS)
+def test_a_visit_moves_away_from_the_path_that_is_predicted(visits, options, limits):
+    rng, n = np.random.default_rng(0), 12
+    y = [walk(length, rng) for length in rng.integers(2, 5, size=n)]
+    X = [rng.integers(0, 2, size=(len(labels), D)).astype(float) for labels in y]
+    options = {**options, **limits, **visits}
+    models = [after_visits(m, X, y, **options) for m in range(1, n + 1)]
+    for m, (before, after) in enumerate(pairwise(models), start=1):
+        (path,) = before.predict(X[m : m + 1])
+        coef, pairs = change_by_visit(X[m], y[m], path)
+        if "label_pairs" in options:
+            # A pair that is not in y has no weight.
+            pairs[~ALLOWED] = 0.0
+        with np.errstate(invalid="ignore"):
+            changes = np.nan_to_num(after.transition_ - before.transition_)
+        found = np.append(after.coef_ - before.coef_, changes)
+        expected = np.append(coef, pairs)
+        # The step is any number above 0.
+        size = abs(found).max() / max(abs(expected).max(), 1.0)
+        assert_allclose(found, size * expected, rtol=0, atol=1e-12)
+        assert (size > 0.0) == expected.any()
 
 
 def zeroed(y, **options):

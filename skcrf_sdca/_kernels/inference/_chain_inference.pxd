@@ -6,6 +6,7 @@ from ._chain cimport Workspace
 from ._inference cimport DirectInference, KeptPart
 from ..math._line_search cimport Part, Segment
 from ._paths cimport KBestLists
+from ._state_labels cimport StateLabels
 from ..math._transitions cimport TransitionLayout
 
 
@@ -13,6 +14,7 @@ from ..math._transitions cimport TransitionLayout
 cdef class ChainInference(DirectInference):
     cdef Workspace workspace
     cdef TransitionLayout layout
+    cdef StateLabels states         # None if numbers of states order equal scores
     # Buffers of `n_best` and of `sample`.
     cdef KBestLists lists
     cdef double[::1] dense          # (K * K,) transition scores, -inf where forbidden

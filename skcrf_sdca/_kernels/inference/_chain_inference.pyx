@@ -30,6 +30,7 @@ from ._inference cimport (
 )
 from ..math._line_search cimport Part, Segment
 from ._paths cimport KBestLists, ListsBesideFree, best_lists, drawn
+from ._state_labels cimport StateLabels
 from ..math._transitions cimport FREE
 from ..math._vecmath cimport ops, skip, vaim, vmove
 
@@ -49,15 +50,20 @@ cdef class ChainInference(DirectInference):
         See `Workspace`.
     begin, end : int, default=None
         As for `Inference`.
+    label_of : ndarray of shape (n_labels,), int32, default=None
+        The label of each state, where these are tuples of labels: it decides between
+        paths of equal scores, see `StateLabels`.
     """
 
     def __init__(
-        self, offsets, n_labels, constraints=None, layout=None, begin=None, end=None
+        self, offsets, n_labels, constraints=None, layout=None, begin=None, end=None,
+        label_of=None,
     ):
         n_tied = n_labels * n_labels if layout is None else layout.size
         super().__init__(offsets, n_labels, n_tied, begin, end)
         self.workspace = Workspace(self.longest, n_labels, constraints, layout)
         self.layout = self.workspace.layout
+        self.states = None if label_of is None else StateLabels(label_of)
 
     def keep_marginals(self, marginals):
         """Take the marginals of all chains, for `set_direction` and `apply_step`.
@@ -95,7 +101,12 @@ cdef class ChainInference(DirectInference):
             self.workspace.keep_transition(tied)
 
     cdef double argmax(self, Values scores, int* labels) noexcept nogil:
-        return viterbi(self.workspace, scores.local, self.length, labels)
+        cdef double value = viterbi(
+            self.workspace, scores.local, self.length, labels
+        )
+        if self.states is not None and value > -INFINITY and self.length > 0:
+            self.states.order_path(self.workspace, self.length, labels)
+        return value
 
     def allow_n_best(self, Py_ssize_t n):
         """Make the buffers for n labellings of `n_best`."""
@@ -126,6 +137,8 @@ cdef class ChainInference(DirectInference):
                 &self.masked[0], self.workspace.first, n_labels * sizeof(double)
             )
         self.lists.width = n
+        if self.states is not None:
+            self.lists.label = self.states.label
         best_lists(
             self.lists, &self.masked[0], transition, self.length, values, labels
         )

@@ -12,7 +12,14 @@ cdef class KBestLists:
     cdef double[::1] front              # (K,)
     cdef long long[::1] head            # (K,)
     cdef double[::1] zeros              # (K,)
+    # The label of each state, None if their numbers decide; the position of the lists.
+    cdef const int[::1] label           # (K,)
+    cdef Py_ssize_t position
 
+    cdef Py_ssize_t first_of(
+        self, const double* values, const long long* entries,
+        Py_ssize_t n) noexcept nogil
+    cdef bint precedes(self, long long one, long long other) noexcept nogil
     cdef void merge(
         self, const double* added, Py_ssize_t stride, double* scores,
         long long* origins) noexcept nogil
@@ -29,7 +36,7 @@ cdef class ListsBesideFree(KBestLists):
     cdef long long[::1] entry           # (K * width,)
     cdef Py_ssize_t n_sorted
     cdef double[::1] left               # (K,) the largest that is not among them
-    cdef long long[::1] n_taken         # (K,)
+    cdef long long[::1] next            # (K,) its entry
     # The labels before each label that few lead to, and none before others.
     cdef const long long[::1] bounds    # (K + 1,)
     cdef const int[::1] few             # (bounds[K],)
@@ -41,7 +48,7 @@ cdef class ListsBesideFree(KBestLists):
     cdef bint sort_up_to(self, Py_ssize_t r) noexcept nogil
     cdef Py_ssize_t free_from(self, Py_ssize_t r, Py_ssize_t k) noexcept nogil
     cdef bint is_before(
-        self, Py_ssize_t r, double score, Py_ssize_t label) noexcept nogil
+        self, Py_ssize_t r, double score, long long other) noexcept nogil
 
 
 cdef void best_lists(

@@ -14,11 +14,15 @@ from ..math._sparse_transitions import NARROW
 
 
 cdef class KBestLists:
-    """Buffers for the recursion of `best_lists`; `width` is set for every chain."""
+    """Buffers for the recursion of `best_lists`; `width` is set for every chain.
+
+    An entry of the lists of a position has the place j * width + r.
+    """
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t width, Py_ssize_t n_origins):
         self.n = n_labels
         self.width = width
+        self.label = None
         self.rows = cython_array((2, n_labels * width), sizeof(double), "d")
         self.reached = &self.rows[0, 0]
         self.extended = &self.rows[1, 0]
@@ -28,9 +32,38 @@ cdef class KBestLists:
         self.zeros = cython_array((n_labels,), sizeof(double), "d")
         self.zeros[:] = 0.0
 
+    cdef Py_ssize_t first_of(
+        self, const double* values, const long long* entries, Py_ssize_t n
+    ) noexcept nogil:
+        """Return the place of the largest value, of equal ones the first; 0 of none."""
+        cdef Py_ssize_t i, best = 0
+        for i in range(1, n):
+            if values[i] > values[best]:
+                best = i
+            elif self.label is not None and values[i] == values[best]:
+                if values[i] > -INFINITY and self.precedes(entries[i], entries[best]):
+                    best = i
+        return best
+
+    cdef bint precedes(self, long long one, long long other) noexcept nogil:
+        """Return whether an entry goes before another one of the same score.
+
+        Its path has the lower label at the last position where they differ.
+        """
+        cdef Py_ssize_t t, j, k
+        if self.label is None:
+            return one // self.width < other // self.width
+        for t in range(self.position, -1, -1):
+            j, k = self.label[one // self.width], self.label[other // self.width]
+            if j != k or t == 0:
+                return j < k
+            one = self.origins[t * self.n * self.width + one]
+            other = self.origins[t * self.n * self.width + other]
+        return False
+
     # The r-th best of all reached[j, .] + added[j]. Lists are sorted, so that only the
-    # first that is left of each can be next; ties go to the lowest j. An origin is the
-    # place of the entry, j * width + r; places without a path have the score -inf.
+    # first that is left of each can be next. An origin is the place of the entry;
+    # places without a path have the score -inf.
     cdef void merge(
         self,
         const double* added, Py_ssize_t stride,     # in, (K,)
@@ -42,21 +75,18 @@ cdef class KBestLists:
         cdef double* front = &self.front[0]
         cdef long long* head = &self.head[0]
         for j in range(n):
-            head[j] = 0
+            head[j] = j * width
             front[j] = self.reached[j * width] + added[j * stride]
         for r in range(width):
-            best = 0
-            for j in range(1, n):
-                if front[j] > front[best]:
-                    best = j
+            best = self.first_of(front, head, n)
             scores[r] = front[best]
             origins[r] = 0
             if scores[r] == -INFINITY:
                 continue
-            origins[r] = best * width + head[best]
+            origins[r] = head[best]
             head[best] += 1
             front[best] = -INFINITY
-            if head[best] < width:
+            if head[best] < (best + 1) * width:
                 front[best] = self.reached[origins[r] + 1] + added[best * stride]
 
     cdef void begin(self) noexcept nogil:
@@ -94,7 +124,7 @@ cdef class ListsBesideFree(KBestLists):
         self.value = cython_array((n_labels * width,), sizeof(double), "d")
         self.entry = cython_array((n_labels * width,), sizeof(long long), "q")
         self.left = cython_array((n_labels,), sizeof(double), "d")
-        self.n_taken = cython_array((n_labels,), sizeof(long long), "q")
+        self.next = cython_array((n_labels,), sizeof(long long), "q")
         self.before = cython_array((n_labels,), sizeof(int), "i")
         self.added = cython_array((n_labels,), sizeof(double), "d")
         allowed = np.broadcast_to(layout.is_free, (n_labels, n_labels))
@@ -108,24 +138,22 @@ cdef class ListsBesideFree(KBestLists):
         self.n_sorted = 0
         for j in range(self.n):
             self.left[j] = self.reached[j * self.width]
-            self.n_taken[j] = 0
+            self.next[j] = j * self.width
 
     cdef bint sort_up_to(self, Py_ssize_t r) noexcept nogil:
         """Sort one entry more, if entry r is the next; return whether there is one."""
-        cdef Py_ssize_t j, best = 0
+        cdef Py_ssize_t best
         if r < self.n_sorted:
             return True
-        for j in range(1, self.n):
-            if self.left[j] > self.left[best]:
-                best = j
+        best = self.first_of(&self.left[0], &self.next[0], self.n)
         if self.left[best] == -INFINITY:
             return False
         self.value[r] = self.left[best]
-        self.entry[r] = best * self.width + self.n_taken[best]
-        self.n_taken[best] += 1
+        self.entry[r] = self.next[best]
+        self.next[best] += 1
         self.n_sorted += 1
         self.left[best] = -INFINITY
-        if self.n_taken[best] < self.width:
+        if self.next[best] < (best + 1) * self.width:
             self.left[best] = self.reached[self.entry[r] + 1]
         return True
 
@@ -144,14 +172,14 @@ cdef class ListsBesideFree(KBestLists):
             self.head[i] = self.before[i] * self.width
             front[i] = self.reached[self.head[i]] + self.added[i]
         for r in range(self.width):
-            best = largest_of(front, count)
+            best = self.first_of(front, &self.head[0], count)
             scores[r], origins[r], label = -INFINITY, 0, self.n
-            if best >= 0 and front[best] > -INFINITY:
+            if count > 0 and front[best] > -INFINITY:
                 scores[r], origins[r] = front[best], self.head[best]
                 label = self.before[best]
             if has_free:
                 free = self.free_from(free, k)
-                if free < self.n_sorted and self.is_before(free, scores[r], label):
+                if free < self.n_sorted and self.is_before(free, scores[r], origins[r]):
                     scores[r], origins[r] = self.value[free], self.entry[free]
                     free += 1
                     continue
@@ -197,20 +225,12 @@ cdef class ListsBesideFree(KBestLists):
         return r
 
     cdef bint is_before(
-        self, Py_ssize_t r, double score, Py_ssize_t label
+        self, Py_ssize_t r, double score, long long other
     ) noexcept nogil:
-        """Return whether a sorted entry comes before a score of another label."""
-        cdef bint is_lower = self.entry[r] // self.width < label
-        return self.value[r] > score or (self.value[r] == score and is_lower)
-
-
-cdef Py_ssize_t largest_of(const double* x, Py_ssize_t n) noexcept nogil:
-    """Return the place of the largest number, the first of equal ones, -1 of none."""
-    cdef Py_ssize_t i, best = 0
-    for i in range(1, n):
-        if x[i] > x[best]:
-            best = i
-    return best if n > 0 else -1
+        """Return whether a sorted entry comes before another one, given its score."""
+        if self.value[r] != score:
+            return self.value[r] > score
+        return self.precedes(self.entry[r], other)
 
 
 # Viterbi with lists: reached_t[k, .] are the best scores of the paths that end in label
@@ -239,6 +259,7 @@ cdef void best_lists(
             lists.reached[k * width + r] = -INFINITY
         lists.reached[k * width] = node_scores[k]
     for t in range(1, length):
+        lists.position = t - 1
         lists.begin()
         for k in range(n):
             row = lists.extended + k * width
@@ -247,6 +268,7 @@ cdef void best_lists(
                 row[r] += node_scores[t * n + k]
         lists.reached, lists.extended = lists.extended, lists.reached
     # The first position has no origins: the origins of the end take their place.
+    lists.position = length - 1
     lists.merge(&lists.zeros[0], 1, scores, origins)
     for r in range(width):
         place = origins[r]

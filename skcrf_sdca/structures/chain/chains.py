@@ -61,8 +61,19 @@ class Chains(Scores):
     def inference(self, begin, end):
         """Return the compiled inference on the chains begin <= i < end."""
         return ChainInference(
-            self.offsets, self.n_labels, self.constraints, self.layout, begin, end
+            self.offsets,
+            self.n_labels,
+            self.constraints,
+            self.layout,
+            begin,
+            end,
+            self._label_of_ties,
         )
+
+    @property
+    def _label_of_ties(self):
+        """The label of each state, None if their numbers order equal scores."""
+        return None
 
     @property
     def _bytes_of_place(self):

@@ -295,5 +295,13 @@ class Chain(TokenRows, Structure):
     def inference(self):
         """Return the compiled inference on all chains."""
         return ChainInference(
-            self.offsets, self.n_labels, self.constraints, self.layout
+            self.offsets,
+            self.n_labels,
+            self.constraints,
+            self.layout,
+            label_of=self._label_of_ties(),
         )
+
+    def _label_of_ties(self):
+        """Return the label of each state, None if their numbers order equal scores."""
+        return None

@@ -139,6 +139,10 @@ class TupleScores(Chains):
         """The last label of each state."""
         return self.tuples.label
 
+    @property
+    def _label_of_ties(self):
+        return self.tuples.label_of_ties
+
     def viterbi(self):
         """Return the best paths of all chains, end to end, and their scores."""
         paths, scores = super().viterbi()

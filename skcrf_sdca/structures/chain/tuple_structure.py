@@ -78,6 +78,9 @@ class TupleChain(Chain):
     def _layout(self):
         return self.tuples.layout
 
+    def _label_of_ties(self):
+        return self.tuples.label_of_ties
+
     def _sparse_rows(self):
         X = super()._sparse_rows()
         if self.form.edge_columns is None:

@@ -15,7 +15,8 @@ Owns the numbering of the tuples, by length and then in the order of their label
 the translation of labels, constraints, soft labels and costs to states. Tuples with a
 forbidden transition in them do not exist. The weights of a fit are stored in the order
 of the first labels. Predictions number by the last labels: then the lowest of equally
-good states has the lowest label, and Viterbi decides ties as in a chain of labels.
+good states has the lowest label, if all tuples exist, and Viterbi decides ties as in a
+chain of labels. Elsewhere it is told the labels of states.
 """
 
 import numpy as np
@@ -170,6 +171,12 @@ class LabelTuples:
     def __len__(self):
         """Return the number of states."""
         return len(self.tuples)
+
+    @property
+    def label_of_ties(self):
+        """The label of each state, None if their numbers order equal scores as well."""
+        is_ordered = self.by_last_label and self.observed is None
+        return None if is_ordered else self.label
 
     def allow_every_path(self):
         """Return whether every label may follow every label."""
