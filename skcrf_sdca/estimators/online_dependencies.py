@@ -103,7 +103,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         Sentences visited so far, counted by the average.
     loss_ : float
         Mean loss of the visits of the last epoch or chunk, each sentence at the weights
-        before its visit.
+        before its visit. It is 0 too where a tree of y that may not be predicted, for
+        arcs cross and ``projective=True``, has a higher score than those that may be.
     history_ : dict of ndarrays of shape (n_iter_,)
         One value per epoch: epoch, updates (visits that changed the weights, divided by
         n) and loss.

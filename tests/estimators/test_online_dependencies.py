@@ -55,7 +55,7 @@ def twin(X, y, *, C, loss, average, epochs, temperature=1.0, margin=1.0, **kind)
                 options = np.array(heads), w, loss, kind, temperature, margin
                 found, g = loss_of(rows, *options)
                 losses.append(max(found, 0.0))
-                is_wrong = found > 0.0 or (loss == "perceptron" and found == 0.0)
+                is_wrong = found > 0.0 or loss == "perceptron"
                 if is_wrong and (g != 0.0).any():
                     step = C if loss == "perceptron" else min(C, found / (g @ g))
                     w = w - step * g
@@ -203,6 +203,26 @@ def test_crossing_arcs_are_learned_from():
     assert new_parser(C=1.0, max_iter=30).fit(X, y).score(X, y) == 1.0
     crf = new_parser(projective=True, loss="log_loss").fit(X, y)
     assert crf.log_likelihood(X, y).tolist() == [-np.inf]
+
+
+def test_the_perceptron_moves_wherever_the_prediction_is_wrong():
+    """Also where y crosses and scores more than each tree that may be predicted."""
+    X, y = [[(word, "N") for word in "abcd"]], [[3, 4, 0, 3]]
+    options = {"projective": True, "loss": "perceptron", "average": False}
+    crf = new_parser(C=0.5, max_iter=1, **options).fit(X, y)
+    (rows,) = FEATURES.transform(X)
+    features = rows.toarray()[np.array(y[0]) * 4 + np.arange(4)].sum(axis=0)
+    # No trees are equally good with such weights.
+    noise = np.random.default_rng(0).normal(size=FEATURES.n_features)
+    crf.coef_ = (10.0 * features + 0.1 * noise)[np.newaxis]
+    value, g = loss_of(
+        rows.toarray(), np.array(y[0]), crf.coef_[0], "perceptron", {"projective": True}
+    )
+    assert value < 0.0
+    expected = crf.coef_[0] - 0.5 * g
+    crf.partial_fit(X, y)
+    assert_allclose(crf.coef_[0], expected, rtol=0, atol=1e-4)
+    assert crf.loss_ == 0.0
 
 
 def test_probabilities_are_of_scores_divided_by_the_temperature():

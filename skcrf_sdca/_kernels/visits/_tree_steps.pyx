@@ -231,11 +231,11 @@ cdef class TreeSteps:
         loss = self.set_loss(heads)
         if not isfinite(loss):
             return False
-        # A target that is no tree of this kind may be better than all that are. The
-        # perceptron also moves away from wrong trees that are as good.
-        if loss < 0.0 or (loss == 0.0 and not self.fixed_step):
+        # A target that is no tree of this kind may be better than all that are: it has
+        # no loss. The perceptron moves away from any wrong tree.
+        if loss <= 0.0 and not self.fixed_step:
             return True
-        self.sum_of_losses += loss
+        self.sum_of_losses += max(loss, 0.0)
         if self.n_best > 1:
             self.set_gradient_of_trees(heads, loss)
         else:
