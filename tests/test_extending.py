@@ -27,7 +27,7 @@ from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective.losses import LOG_LOSS, LOSSES, Loss, LossOption
-from skcrf_sdca.objective.penalties import L2, PENALTIES, ElasticNet
+from skcrf_sdca.objective.penalties import L2, PENALTIES, ElasticNet, check_read
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import SoftLabels
 from skcrf_sdca.solvers import parallel
@@ -129,26 +129,34 @@ class Weighted:
     name = "weighted"
     offers = frozenset({"gradient"})
 
-    def curvature(self, w):
+    def factors(self, w):
         return np.where(np.arange(len(w)) < len(w) - N_LABELS * N_FEATURES, 10.0, 1.0)
 
     def value(self, w):
-        return 0.5 * w @ (self.curvature(w) * w)
+        return 0.5 * w @ (self.factors(w) * w)
 
     def conjugate(self, v):
         return 0.5 * v @ self.primal_point(v)
 
     def primal_point(self, v):
-        return v / self.curvature(v)
+        return v / self.factors(v)
 
     def gap(self, w, v, out=None):
         value = self.value(w - self.primal_point(v))
-        np.subtract(self.curvature(w) * w, v, out=out)
+        np.subtract(self.factors(w) * w, v, out=out)
         return value
 
 
-def test_a_penalty(data, monkeypatch):
-    monkeypatch.setitem(PENALTIES, "weighted", lambda *_: Weighted())
+class StronglyConvex(Weighted):
+    """The same, which says that it is strongly convex."""
+
+    offers = frozenset({"gradient", "curvature"})
+    curvature = 1.0
+
+
+@pytest.mark.parametrize("penalty", [Weighted, StronglyConvex])
+def test_a_penalty(data, penalty, monkeypatch):
+    monkeypatch.setitem(PENALTIES, "weighted", lambda *_: penalty())
     toy = variant(LBFGSCRF, _penalty="weighted")
     crf = toy(alpha=ALPHA, tol=1e-12, max_iter=1000).fit(*data)
     weights = flat_weights(crf)
@@ -169,6 +177,33 @@ def test_a_penalty_that_dual_solvers_cannot_take_is_refused(data, monkeypatch):
         ValueError, match="SDCA needs the penalty L2 or elastic net; .*'weighted'"
     ):
         variant(SDCACRF, _penalty="weighted")().fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("offers", "lacking", "message"),
+    [
+        ((), {"gap": None}, "no function `gap`"),
+        ((), {"value": None}, "no function `value`"),
+        ((), {"conjugate": None}, "no function `conjugate`"),
+        ((), {"primal_point": None}, "no function `primal_point`"),
+        (("curvature",), {}, "no number `curvature`, though it offers 'curvature'"),
+        (("curvature",), {"curvature": len}, "no number `curvature`"),
+        (("threshold",), {"curvature": 1.0}, "no number `threshold`"),
+        (("threshold",), {"curvature": 1.0, "threshold": 0.0}, "`moved_point`"),
+    ],
+)
+def test_a_penalty_has_what_is_read_of_it(data, offers, lacking, message, monkeypatch):
+    own = {"offers": Weighted.offers | set(offers), **lacking}
+    monkeypatch.setitem(PENALTIES, "weighted", lambda *_: variant(Weighted, **own)())
+    with pytest.raises(
+        NotImplementedError, match=message
+    ):
+        variant(LBFGSCRF, _penalty="weighted")().fit(*data)
+
+
+@pytest.mark.parametrize("penalty", [L2(), ElasticNet(0.5, 0.1), ElasticNet(0.0, 1.0)])
+def test_the_penalties_of_the_package_have_what_is_read_of_them(penalty):
+    check_read(penalty)
 
 
 def test_the_gap_of_a_penalty_is_that_of_fenchel_and_young():

@@ -4,6 +4,7 @@ The primal point of a dual point is w = grad r*(v), v = w_hat(mu). A new penalty
 entry of `PENALTIES`.
 """
 
+from numbers import Real
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -19,18 +20,27 @@ ROUNDING = 4.0 * np.finfo(float).eps
 class Penalty(Protocol):
     """A convex function of the weights.
 
+    Of a penalty that does not offer "threshold", `moved_point` and `dual_point` are not
+    called.
+
     Attributes
     ----------
     name : str
     offers : frozenset of str
         Offers to solvers, see `skcrf_sdca.solvers.base.check_needs`:
         "gradient" if r is differentiable, "curvature" if it is strongly convex,
-        "identity" if grad r*(v) = v, "threshold" if r is an `ElasticNet` or L2, with
-        the attributes curvature and threshold.
+        "identity" if grad r*(v) = v, "threshold" if r is an `ElasticNet` or L2.
+    curvature : float
+        With the offer "curvature" or "threshold": the largest c such that
+        r(w) - c/2 ||w||^2 is convex.
+    threshold : float
+        With the offer "threshold": that of the l1 norm.
     """
 
     name: ClassVar[str]
     offers: frozenset[str]
+    curvature: float
+    threshold: float
 
     def value(self, w):
         """Return r(w)."""
@@ -49,6 +59,31 @@ class Penalty(Protocol):
 
     def gap(self, w, v, out=None):
         """Return r(w) + r*(v) - <w, v>, and write grad r(w) - v to `out` (may be v)."""
+
+
+# What is read of each penalty, and of one with an offer.
+READ = {
+    None: ("value", "conjugate", "primal_point", "gap"),
+    "curvature": ("curvature",),
+    "threshold": ("curvature", "threshold", "moved_point", "dual_point"),
+}
+NUMBERS = {"curvature", "threshold"}
+
+
+def check_read(penalty):
+    """Raise NotImplementedError if a penalty lacks what is read of it."""
+    for offer, names in READ.items():
+        if offer is not None and offer not in penalty.offers:
+            continue
+        for name in names:
+            found = getattr(penalty, name, None)
+            if not (isinstance(found, Real) if name in NUMBERS else callable(found)):
+                form = "number" if name in NUMBERS else "function"
+                cause = "" if offer is None else f", though it offers {offer!r}"
+                raise NotImplementedError(
+                    f"the penalty {penalty.name!r} has no {form} `{name}`{cause}; see "
+                    "skcrf_sdca.objective.penalties.Penalty"
+                )
 
 
 class L2:

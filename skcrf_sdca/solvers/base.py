@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca.objective.penalties import check_read
 from skcrf_sdca.structures.structure import Potentials
 
 # What a structure, a loss or a penalty may offer, in the words of messages.
@@ -162,7 +163,8 @@ def missing_needs(solver, structure, loss, penalty, provided=frozenset()):
 def check_needs(solver, structure, loss, penalty, provided=frozenset()):
     """Raise ValueError if a solver cannot work on a problem of these parts.
 
-    ``provided`` are needs that are met otherwise. The message names all needs.
+    ``provided`` are needs that are met otherwise. The message names all needs. Raise
+    NotImplementedError if the penalty lacks what its offers promise.
 
     >>> from skcrf_sdca.objective.losses import LOG_LOSS, Loss
     >>> from skcrf_sdca.objective.penalties import L2
@@ -176,6 +178,7 @@ def check_needs(solver, structure, loss, penalty, provided=frozenset()):
     ...
     ValueError: SDCA needs a loss with temperature > 0, not the hinge ...
     """
+    check_read(penalty)
     missing = missing_needs(solver, structure, loss, penalty, provided)
     if missing:
         needs = ", ".join(NEEDS[need] for need in sorted(missing))
