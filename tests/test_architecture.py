@@ -119,6 +119,18 @@ def test_first_lines_say_what_the_module_owns():
     assert not silent
 
 
+def test_no_error_has_an_empty_message():
+    # No memory for a message; and what the caller catches.
+    may_be_silent = {"MemoryError", "StopIteration", "CommClosedError"}
+    raised = re.compile(r"raise ([A-Z]\w+)(?:\(\))?(?: from \w+)?$", re.MULTILINE)
+    silent = {
+        (name_of(path), own)
+        for path in SOURCES
+        for own in set(raised.findall(path.read_text())) - may_be_silent
+    }
+    assert not silent
+
+
 def test_kernels_do_not_need_the_headers_of_numpy():
     for path in (ROOT / "_kernels").rglob("*.p[yx][xd]"):
         assert "cimport numpy" not in path.read_text()

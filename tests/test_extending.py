@@ -44,6 +44,7 @@ from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.graph.structure import Graph
 from skcrf_sdca.structures.registry import STRUCTURES
+from skcrf_sdca.structures.scores import Scores
 from skcrf_sdca.structures.structure import FixedScores
 
 N_LABELS, N_FEATURES, ALPHA = 3, 2, 0.2
@@ -195,9 +196,7 @@ def test_a_penalty_that_dual_solvers_cannot_take_is_refused(data, monkeypatch):
 def test_a_penalty_has_what_is_read_of_it(data, offers, lacking, message, monkeypatch):
     own = {"offers": Weighted.offers | set(offers), **lacking}
     monkeypatch.setitem(PENALTIES, "weighted", lambda *_: variant(Weighted, **own)())
-    with pytest.raises(
-        NotImplementedError, match=message
-    ):
+    with pytest.raises(NotImplementedError, match=message):
         variant(LBFGSCRF, _penalty="weighted")().fit(*data)
 
 
@@ -273,6 +272,42 @@ def test_a_structure_without_a_kernel_is_refused_by_solvers_that_visit(
     monkeypatch.setitem(STRUCTURES, "independent", Independent)
     with pytest.raises(ValueError, match="a structure with a compiled kernel"):
         variant(SDCACRF, _structure="independent")().fit(*data)
+
+
+class Pairs(Scores):
+    """Scores of a structure without a kernel, which add nothing to their base."""
+
+    def __init__(self, n):
+        self.local, self.tied = np.zeros((2 * n, 2)), np.zeros((2, 2))
+        self.offsets = np.arange(0, 2 * n + 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        (lambda scores: scores.sample(np.full((6, 2), 0.5)), "inference"),
+        (lambda scores: scores.log_partition(), "inference"),
+        (lambda scores: scores.viterbi(), "inference"),
+        (lambda scores: scores.expectations(np.ones(3)), "inference"),
+        (lambda scores: scores.only(0), "_new"),
+    ],
+)
+def test_scores_without_a_kernel_name_what_they_lack(answer, name):
+    with pytest.raises(NotImplementedError, match=f"Pairs has no `{name}`"):
+        answer(Pairs(3))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [
+        ("_structure", "there is no structure 'chian'; did you mean 'chain'"),
+        ("_penalty", "there is no penalty 'chian'; there are 'elastic_net'"),
+        ("_solver_name", "there is no solver 'chian'; there are "),
+    ],
+)
+def test_a_name_that_is_in_no_table(data, attribute, message):
+    with pytest.raises(ValueError, match=message):
+        variant(LBFGSCRF, **{attribute: "chian"})().fit(*data)
 
 
 class Bare(Chain):

@@ -4,6 +4,7 @@ import inspect
 import numbers
 from difflib import get_close_matches
 from functools import wraps
+from operator import index
 
 
 def described(value):
@@ -25,6 +26,32 @@ def required_attribute(estimator, name):
         return getattr(estimator, name)
     except AttributeError as error:
         raise ValueError(f"{type(estimator).__name__} has no {name}.") from error
+
+
+def lacking(own, name):
+    """Return the error of an attribute that a class has to add to its base.
+
+    >>> from skcrf_sdca._utils.messages import lacking
+    >>> lacking(3, "sample")
+    NotImplementedError('int has no `sample`, which is needed here')
+    """
+    return NotImplementedError(
+        f"{type(own).__name__} has no `{name}`, which is needed here"
+    )
+
+
+def entry_of(table, name, noun):
+    """Return the entry of a table; ValueError, with its names, if there is none.
+
+    >>> from skcrf_sdca._utils.messages import entry_of
+    >>> entry_of({"chain": 1}, "chian", "structure")
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no structure 'chian'; did you mean 'chain'? There are 'chain'
+    """
+    if name not in table:
+        raise ValueError(f"there is no {noun} {name!r}{alternatives(name, table)}")
+    return table[name]
 
 
 def counted(n, noun):
@@ -75,6 +102,16 @@ def names_class(method):
         return method(self, *args, **kwargs)
 
     return wrapper
+
+
+def as_integer(value, name):
+    """Return an argument as an int; TypeError if it is no integer."""
+    try:
+        return index(value)
+    except TypeError as error:
+        raise TypeError(
+            f"{name} must be an integer, got {described(value)}."
+        ) from error
 
 
 def check_count(name, value):

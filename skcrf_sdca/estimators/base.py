@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from skcrf_sdca._utils.label_estimator import LabelEstimator
+from skcrf_sdca._utils.messages import entry_of, lacking
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 from skcrf_sdca.data.sequences import Known
@@ -117,7 +118,7 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
 
     def _read(self, X, y, known, lengths=None):
         """Return the Data of X and y, given what is Known before."""
-        raise NotImplementedError
+        raise lacking(self, "_read")
 
     def _with_own_training(self, training, prior):
         """Return TrainingData with what only some estimators read of it and a Prior."""
@@ -156,7 +157,8 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         if keeps_forbidden is None:
             keeps_forbidden = self._keeps_forbidden
         name, own_options = self._structure_options(training)
-        structure, loss = STRUCTURES[name], self._new_loss(training)
+        structure = entry_of(STRUCTURES, name, "structure")
+        loss = self._new_loss(training)
         penalty = self._checked_penalty(structure, loss)
         n_labels = len(training.attributes["classes_"])
         made = structure(

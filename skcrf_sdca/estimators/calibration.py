@@ -1,6 +1,7 @@
 """Probabilities of spans that agree with how often spans are right."""
 
 from collections.abc import Hashable, Iterable
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.data.sequence_lists import as_sequence_list
-from skcrf_sdca.data.spans import extract_spans
+from skcrf_sdca.data.spans import TYPED, SpanForm, extract_spans, span_rows
 
 __all__ = ["CalibratedSpans", "span_outcomes"]
 
@@ -49,20 +50,37 @@ def span_outcomes(
     is_right : ndarray of bool of shape (n_spans,)
         Whether y_true has a span of this type, begin and end.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If a span is of another form, or y_true does not have the lengths of `spans`.
+
     Examples
     --------
     >>> from skcrf_sdca import span_outcomes
     >>> span_outcomes([["B-P", "O"]], [[("P", 0, 1, 0.9), ("Q", 1, 2, 0.3)]])
     (array([0.9, 0.3]), array([ True, False]))
     """
-    rows = [
-        (span[3], tuple(span[:3]) in true)
-        for labels, own in zip(label_lists(y_true, "y_true"), spans, strict=True)
-        for true in [set(extract_spans(labels, scheme))]
-        for span in own
+    y_true = label_lists(y_true, "y_true")
+    true = [set(extract_spans(labels, scheme)) for labels in y_true]
+    lengths = np.array([len(labels) for labels in y_true], dtype=np.int64)
+    rows, _, found = span_rows(spans, lengths, _PROBABLE)
+    is_right = [
+        (span_type, begin, end) in true[i]
+        for (i, begin, end), (span_type, _) in zip(rows.tolist(), found, strict=True)
     ]
-    probabilities = np.array([p for p, _ in rows], dtype=np.float64)
-    return probabilities, np.array([right for _, right in rows], dtype=bool)
+    probabilities = np.array([p for _, p in found], dtype=np.float64)
+    return probabilities, np.array(is_right, dtype=bool)
+
+
+def _read_probable(span):
+    *place, span_type = TYPED.read(span)
+    if len(span) < 4 or not isinstance(span[3], Real):
+        raise TypeError("the fourth is no probability")
+    return *place, (span_type, span[3])
+
+
+_PROBABLE = SpanForm("(type, begin, end, probability)", _read_probable)
 
 
 class CalibratedSpans(

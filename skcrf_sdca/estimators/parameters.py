@@ -134,7 +134,7 @@ def _with_parameters(cls, defaults):
     made.__doc__ = doc  # A dataclass makes one where there is none.
     shared_docs({**ATTRIBUTES, "parameters": _entries(cls)})(made)
     made._parameter_constraints = {
-        f.name: f.metadata.get(CONSTRAINTS) or known.get(f.name) or _of_type(f.type)
+        f.name: f.metadata.get(CONSTRAINTS) or known.get(f.name) or _of_type(cls, f)
         for f in fields(made)
         if f.init
     }
@@ -156,14 +156,29 @@ def _take_defaults(cls, defaults):
         setattr(cls, name, field(default=default, kw_only=of_base.kw_only))
 
 
-def _of_type(kind):
-    """Return the constraints that a type says: bool, Literal, None or one of these."""
-    options = get_args(kind)
-    if not options:
-        return {bool: ["boolean"], NoneType: [None], Hashable: "no_validation"}[kind]
-    if all(isinstance(option, str) for option in options):
-        return [Choices(set(options))]
-    return [constraint for option in options for constraint in _of_type(option)]
+OF_TYPES = {bool: ["boolean"], NoneType: [None], Hashable: "no_validation"}
+
+
+def _of_type(cls, own):
+    """Return the constraints that the type of a field says.
+
+    It is bool, a Literal of texts, None, or a union of these; TypeError otherwise.
+    """
+
+    def constraints(option):
+        options = get_args(option)
+        if options and all(isinstance(text, str) for text in options):
+            return [Choices(set(options))]
+        if not options and option not in OF_TYPES:
+            raise TypeError(
+                f"{cls.__name__}.{own.name}: the type {own.type} does not say which "
+                "values are allowed; name them, parameter(..., default=...)."
+            )
+        if not options:
+            return OF_TYPES[option]
+        return [constraint for part in options for constraint in constraints(part)]
+
+    return constraints(own.type)
 
 
 def _entries(cls):

@@ -28,6 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skcrf_sdca._utils.memory import may_fit, size_text
+from skcrf_sdca._utils.messages import entry_of
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca.objective.penalties import PENALTIES
@@ -117,7 +118,8 @@ class HasSolver:
         return self._solver_name
 
     def _acceleration_of(self, name):
-        is_dual = issubclass(self._solvers[name][0], DualSolver)
+        solvers = entry_of(self._solvers, name, "solver")
+        is_dual = issubclass(solvers[0], DualSolver)
         return getattr(self, "acceleration", "auto") if is_dual else None
 
     def _suited(self, name, structure, loss, penalty):
@@ -128,7 +130,8 @@ class HasSolver:
 
     def _checked_penalty(self, structure, loss):
         """Return the penalty; ValueError if no solver takes it with these."""
-        penalty = PENALTIES[self._penalty](self.l1_ratio, loss.scale)
+        new_penalty = entry_of(PENALTIES, self._penalty, "penalty")
+        penalty = new_penalty(self.l1_ratio, loss.scale)
         solver, parts = self._suited(self._solver_name, structure, loss, penalty)
         check_needs(solver, *parts)
         return penalty

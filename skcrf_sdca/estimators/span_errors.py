@@ -113,11 +113,12 @@ def span_errors(
     """
     check_tagger(estimator, "predict_spans", "span_proba")
     X = as_sequence_list(X)
+    # It checks X.
+    found = estimator.predict_spans(X, scheme=scheme)
     lengths = np.array([np.shape(x)[0] for x in X], dtype=np.int64)
     y = lists_as_long(named_lists(estimator, y), lengths, "y")
     asked = [extract_spans(list(labels), scheme) for labels in y]
     p_asked = estimator.span_proba(X, asked, scheme=scheme)
-    found = estimator.predict_spans(X, scheme=scheme)
     words = [] if tokens is None else checked_tokens(tokens, lengths)
     errors = []
     for i, (own, values, ours) in enumerate(zip(asked, p_asked, found, strict=True)):

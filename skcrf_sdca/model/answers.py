@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.messages import check_count
+from skcrf_sdca._utils.messages import check_count, lacking
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import (
@@ -86,7 +86,7 @@ class Answers(FittedModel):
 
         They are divided by the temperature.
         """
-        raise NotImplementedError
+        raise lacking(self, "_scores_of")
 
     @staticmethod
     def _named(function):

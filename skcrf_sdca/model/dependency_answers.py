@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.grids import clipped
+from skcrf_sdca._utils.messages import as_integer, lacking
 from skcrf_sdca._utils.typing import Decoding
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.dependencies import (
@@ -188,7 +189,7 @@ class TreeAnswers(Answers, TrimmingMixin):
         -------
         proba : ndarray
         """
-        raise NotImplementedError
+        raise lacking(self, "predict_edge_proba")
 
 
 class DependencyAnswers(TreeAnswers, Inspection):
@@ -304,6 +305,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
         """
         packed = self._packed([sentence])
         n = words_of(packed.data.n_positions)
+        word = as_integer(word, "word")
         if not 1 <= word <= n:
             raise IndexError(f"word: {word} is not in the sentence of {n} words")
         names, trees = self._weight_names(feature_names), {}

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.messages import required_attribute
+from skcrf_sdca._utils.messages import lacking, required_attribute
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.data.label_encoding import plain_labels
@@ -111,7 +111,7 @@ class FittedModel:
 
     def _blocks(self):
         """Return the blocks of the weights."""
-        raise NotImplementedError
+        raise lacking(self, "_blocks")
 
     def _form(self):
         """Return which weights there are."""

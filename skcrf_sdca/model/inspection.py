@@ -7,7 +7,6 @@ user. The intercept, start and end weights are shown as features with special na
 from collections.abc import Hashable, Iterable
 from functools import partial
 from numbers import Integral
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.messages import as_integer, described, lacking
 from skcrf_sdca._utils.words import one_alone, words
 from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.label_encoding import (
@@ -208,7 +207,7 @@ class Inspection(Answers):
 
     def _joint_terms(self, packed, paths, names, differs, *, position, first):
         """Yield the terms of several labels; arguments as of `path_terms`."""
-        raise NotImplementedError
+        raise lacking(self, "_joint_terms")
 
     def _explain(self, packed, t, *, labels, reference, path, feature_names):
         """Return the Explanation of position t of packed data.
@@ -469,12 +468,7 @@ def checked_place(value, n, name):
 
     Raise TypeError if an argument is no integer, IndexError if there is no such place.
     """
-    try:
-        place = index(value)
-    except TypeError as error:
-        raise TypeError(
-            f"{name} must be an integer, got {described(value)}."
-        ) from error
+    place = as_integer(value, name)
     if not -n <= place < n:
         raise IndexError(
             f"{name}: {value} is not in the {words().sequence} of {n} {words().item}s."

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.inference import _passes
 from skcrf_sdca._utils.memory import MOST_BYTES, check_fits
+from skcrf_sdca._utils.messages import lacking
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.words import place, words
@@ -64,11 +65,11 @@ class Scores:
 
     def _new(self, local, tied, begin, end):
         """Return scores of the items begin <= i < end alone, with these numbers."""
-        raise NotImplementedError
+        raise lacking(self, "_new")
 
     def inference(self, begin, end):
         """Return a new compiled `Inference` on the items begin <= i < end."""
-        raise NotImplementedError
+        raise lacking(self, "inference")
 
     def __len__(self):
         """Return the number of items."""

@@ -432,6 +432,13 @@ def test_methods_without_a_meaning_are_not_there():
     assert not hasattr(fitted(X, y), "predict_edge_proba")
 
 
+@pytest.mark.parametrize("word", [1.5, "1", None, np.nan])
+def test_a_word_is_explained_by_its_number(word):
+    X, y = samples()
+    with pytest.raises(TypeError, match="word must be an integer, got"):
+        fitted(X, y).explain(X[0], word)
+
+
 ARCS = np.zeros((3, 2, D))
 
 

@@ -187,6 +187,22 @@ class Overconfident:
         return np.fromiter(spans, dtype=object, count=len(spans))
 
 
+@pytest.mark.parametrize(
+    ("spans", "message"),
+    [
+        ([["bogus"]], "sequence 0, span 0 is 'bogus'; it must be .type, begin, end, p"),
+        ([[("P", 0, 1)]], "sequence 0, span 0 .* no probability"),
+        ([[("P", 0, 1, "0.5")]], "sequence 0, span 0 .* no probability"),
+        ([[("P", 0, 3, 0.5)]], "sequence 0, span 0 goes from 0 to 3"),
+        ([], "there are 1 sequences, but spans has 0"),
+        (["bogus"], "spans: sequence 0"),
+    ],
+)
+def test_outcomes_are_of_spans_with_probabilities(spans, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        span_outcomes([["B-P", "O"]], spans)
+
+
 @pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
 def test_calibrated_probabilities_are_those_of_right_spans(method):
     held_out, new = Overconfident(0), Overconfident(1)

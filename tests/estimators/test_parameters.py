@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import field
+from typing import Literal
 
 import pytest
 from sklearn.base import clone
@@ -75,6 +76,15 @@ def test_the_decorator_gives_another_default_and_changes_nothing_else():
     assert Toy().max_iter == 7
     assert "\nmax_iter : int, default=9\n    Maximum number of epochs" in Longer.__doc__
     assert pickle.loads(pickle.dumps(clone(Longer(max_iter=5)))).max_iter == 5
+
+
+@pytest.mark.parametrize("kind", [str, int, str | None, list[int], Literal[1, 2]])
+def test_a_type_that_does_not_say_what_is_allowed_is_named(kind):
+    class Noted(module.EpochOptions):
+        note: kind = parameter(default=None)
+
+    with pytest.raises(TypeError, match=r"Noted.note: the type .* name them"):
+        parameters(Noted)
 
 
 def test_a_parameter_that_is_passed_by_its_place_remains_so_with_another_default():

@@ -82,5 +82,7 @@ def test_no_mistakes_and_wrong_arguments(tagger):
         span_errors(tagger, X, Y[:-1])
     with pytest.raises(ValueError, match="tokens"):
         span_errors(tagger, X, Y, tokens=WORDS[1:] + WORDS[:1])
+    with pytest.raises(TypeError, match="X: sequence 0"):
+        span_errors(tagger, ["a"], Y[:1])
     with pytest.raises(ValueError, match="E-P"):
         span_errors(tagger, X[:1], [["B-P", "E-P", "O", "O"]])

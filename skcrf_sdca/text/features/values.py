@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skcrf_sdca._utils.messages import lacking
 from skcrf_sdca._utils.shared_docs import shared_docs
 
 # For functions of other columns, the name of the column is part of the feature name.
@@ -116,11 +117,11 @@ class Function(Value):
 
     def __call__(self, value: str) -> Any:
         """Return the result for a value of the column."""
-        raise NotImplementedError
+        raise lacking(self, "__call__")
 
     @property
     def _function_name(self):
-        raise NotImplementedError
+        raise lacking(self, "_function_name")
 
     @property
     def feature_name(self) -> str:
