@@ -20,8 +20,9 @@ from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca.data.input_formats import ARRAYS, check_has_items
 from skcrf_sdca.data.label_encoding import (
     encode_known_labels,
+    encode_labels,
     encode_labels_beside,
-    encode_training_labels,
+    flat_labels,
     plain_labels,
 )
 from skcrf_sdca.data.sequences import Data, read_sequences
@@ -95,8 +96,10 @@ def _encoded(y, data, known, allowed, *, labelled, kind):
     check_trees(heads, allowed, data.offsets, kind)
     with in_words(item="word", position="word"):
         if known.classes is None:
-            classes, codes, _ = encode_training_labels(relations, n_words)
+            classes, codes = encode_labels(relations, n_words)
         else:
+            # An arc has one relation, which is known.
+            flat_labels(relations, n_words)
             classes, codes, _ = encode_labels_beside(
                 known.classes, relations, n_words, None, known.argument
             )

@@ -35,6 +35,13 @@ def _wrap():
     return f"if {X} is a single {words().sequence}, wrap it in a list: [{X}]"
 
 
+# What to do with an X of words, which have no features yet.
+ON_WORDS = (
+    "words need features: make_tagger(TokenFeatures(), ...); text.read_corpus reads "
+    "columns of words"
+)
+
+
 class InputFormat:
     """The format of an X that holds sequences; the other formats override its methods.
 
@@ -439,10 +446,11 @@ def format_of_sequence(sequence, index):
     is_row = n_axes == 1 and not has_no_rows
     if (n_axes == 2 or is_row) and code not in "USV":
         return ARRAYS if n_axes == 2 else TABLE
+    is_text = isinstance(sequence, str) or code in "UT"
     raise TypeError(
         f"{place('X', index)} is {described(sequence)}; a {words().sequence} must be a "
         "list of dicts, a list of lists of str, a 2-D array or a sparse matrix "
-        f"({_wrap()})."
+        f"({ON_WORDS if is_text else _wrap()})."
     )
 
 
@@ -489,10 +497,11 @@ def _format_of_items(sequence, index):
         if found is None or first not in (None, found):
             _check_is_no_graph(sequence, index)
         if found is None:
+            advice = f"{ON_WORDS}; {_wrap()}" if isinstance(item, str) else _wrap()
             raise TypeError(
                 f"{place('X', index, item=t)} is {described(item)}; "
                 f"{with_article(words().item)} must be a dict or a list of str "
-                f"({_wrap()})."
+                f"({advice})."
             )
         if first is None:
             first = found
@@ -647,6 +656,18 @@ def _checked(X, estimator):
         )
     except OverflowError as error:
         raise ValueError(f"{words().X} must hold numbers: {error}") from error
+    except ValueError as error:
+        if not _holds_text(X):
+            raise
+        raise ValueError(f"{error} ({ON_WORDS}).") from error
+
+
+def _holds_text(X):
+    """Return whether a table that is no sparse matrix has a str in it."""
+    cells = np.zeros(0) if sp.issparse(X) else np.asarray(X)
+    if cells.dtype.kind == "O":
+        return any(isinstance(cell, str) for cell in cells.flat)
+    return cells.dtype.kind in "UT"
 
 
 def _pack_rows(rows):

@@ -91,10 +91,11 @@ def encode_training_labels(
     flat = list(chain.from_iterable(lists_as_long(y, lengths, "y")))
     types = set(map(type, flat))
     if unknown_label is None and _INEXACT.isdisjoint(types):
-        return *_encode_known(_of_one_type(flat, lengths, "y"), lengths), None
+        flat = _of_one_type(flat, lengths, "y", or_none=True)
+        return *_encode_known(flat, lengths), None
     read = _label_probabilities if dict in types else _some_labels
     labels, values, positions = _possible_labels(flat, lengths, unknown_label, read)
-    labels = _of_one_type(labels, lengths, "y", positions)
+    labels = _of_one_type(labels, lengths, "y", positions, or_none=True)
     classes, codes = _encode(labels)
     _check_discrete(classes, codes, lengths, positions)
     check_fits(
@@ -261,14 +262,20 @@ def encode_row_labels(
 
 
 def encode_known_labels(
-    y: Labels, lengths: ArrayLike, classes: NDArray[Any], *, name: str = "y"
+    y: Labels,
+    lengths: ArrayLike,
+    classes: NDArray[Any],
+    *,
+    name: str = "y",
+    or_none: bool = False,
 ) -> NDArray[np.int32]:
     """Return the index in `classes` of each label of `y`, -1 for other labels.
 
-    `name` stands for `y` in messages. It raises the errors of `encode_labels`, and
-    TypeError if the labels are of another type than `classes`.
+    `name` stands for `y` in messages, which say that None stands for an unknown label
+    if `or_none`. It raises the errors of `encode_labels`, and TypeError if the labels
+    are of another type than `classes`.
     """
-    flat = flat_labels(y, lengths, name)
+    flat = flat_labels(y, lengths, name, or_none=or_none)
     known = plain_labels(classes)
     if flat and type(flat[0]) is not type(known[0]):
         raise TypeError(
@@ -528,22 +535,26 @@ def comparable_lists(y_true: Any, y_pred: Any, lengths: ArrayLike) -> tuple[Any,
     return split_rows(true, offsets), split_rows(predicted, offsets)
 
 
-def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
+def flat_labels(
+    y: Any, lengths: ArrayLike, name: str = "y", *, or_none: bool = False
+) -> list[Any]:
     """Return all labels of `y` in one list, as plain Python values of one type.
 
-    It raises the errors of `encode_labels`, but `y` may have no labels.
+    It raises the errors of `encode_labels`, but `y` may have no labels. Messages are as
+    those of `encode_known_labels`.
     """
     _check_passed(y, name)
     sequences = lists_as_long(y, lengths, name)
-    return _of_one_type(list(chain.from_iterable(sequences)), lengths, name)
+    flat = list(chain.from_iterable(sequences))
+    return _of_one_type(flat, lengths, name, or_none=or_none)
 
 
-def _of_one_type(flat, lengths, name, positions=None):
+def _of_one_type(flat, lengths, name, positions=None, *, or_none=False):
     """Return labels as plain Python values; an error names the position of a label."""
     types = set(map(type, flat))
     if not types <= {str} and not types <= {int}:
         flat = [_plain_label(label) for label in flat]
-        _check_one_type(flat, lengths, name, positions)
+        _check_one_type(flat, lengths, name, positions, or_none)
     return flat
 
 
@@ -607,7 +618,7 @@ def _plain_label(label):
     return label
 
 
-def _check_one_type(flat, lengths, name, positions=None):
+def _check_one_type(flat, lengths, name, positions, or_none):
     label_type = type(flat[0])
     # No label of these types is missing, and there may be millions.
     is_plain = label_type in (str, bytes, bool, int)
@@ -622,7 +633,8 @@ def _check_one_type(flat, lengths, name, positions=None):
     at = t if positions is None else positions[t]
     where = f"{_place(at, lengths, name)} is {described(flat[t])}"
     if _is_inexact(flat[t]):
-        raise ValueError(f"{where}; a label is needed.")
+        advice = ", or None where it is not known" if or_none else ""
+        raise ValueError(f"{where}; a label is needed{advice}.")
     raise TypeError(
         f"{where}, but the first label is {described(flat[0])}; "
         "labels must be of one type."

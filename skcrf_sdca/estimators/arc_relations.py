@@ -7,7 +7,7 @@ import numpy as np
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.data.dependencies import split_labels
-from skcrf_sdca.data.label_encoding import encode_training_labels, plain_labels
+from skcrf_sdca.data.label_encoding import encode_labels, plain_labels
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.text.features.relation_features import N_FEATURES
 
@@ -22,7 +22,7 @@ def read_relations(y, n_words):
     """
     heads, relations = split_labels(y, n_words, labelled=True)
     with in_words(sequence="sentence", item="word", position="word"):
-        classes, codes, _ = encode_training_labels(relations, n_words)
+        classes, codes = encode_labels(relations, n_words)
     return heads, classes[codes]
 
 

@@ -124,7 +124,7 @@ def evaluation_labels(estimator, y, data, input_format, sample_weight=None):
     y, known = without_unknown_labels(
         y, data.lengths, estimator.classes_, unknown_label
     )
-    labels = encode_known_labels(y, data.lengths, estimator.classes_)
+    labels = encode_known_labels(y, data.lengths, estimator.classes_, or_none=True)
     weight = checked_weight(sample_weight, data)
     if weight is None:
         return labels, known

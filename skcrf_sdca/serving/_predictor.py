@@ -305,6 +305,10 @@ class Predictor:
         return self._chains.of_one(self._tagger.scores(sequence))
 
     def _features_of(self, tokens):
+        if tokens is None or isinstance(tokens, (str, bytes)):
+            raise TypeError(
+                f"sequence must be a list of tokens, got {described(tokens)}"
+            )
         columns = self._model.items.templates["columns"]
         own = Tokens([tokens], columns, self._features.read)
         (features,) = self._features.of(own)

@@ -2,6 +2,7 @@
 
 import pickle
 import types
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -232,6 +233,56 @@ def test_every_row_of_a_table_is_checked():
     match = "sequence 2 is a list of dicts, but sequence 0 holds numbers"
     with pytest.raises(TypeError, match=match):
         format_of([[1.0, 2.0], [3.0, 4.0], [{"a": 1}]])
+
+
+WORDS = [["the", "Rhine"], ["a", "Danube"]]
+NO_FEATURES = r"words need features: make_tagger\(TokenFeatures.*text.read_corpus"
+
+
+class Column(Sequence):
+    """A column of a data set, which reads its lists from a file."""
+
+    def __len__(self):
+        return len(WORDS)
+
+    def __getitem__(self, i):
+        return WORDS[i]
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        WORDS,
+        tuple(map(tuple, WORDS)),
+        list(map(np.array, WORDS)),
+        np.array(WORDS),
+        np.array(WORDS, dtype=object),
+        pd.Series(WORDS),
+        Column(),
+        [" ".join(words) for words in WORDS],
+        pd.DataFrame({"word": WORDS[0]}),
+    ],
+    ids=lambda X: type(X).__name__,
+)
+def test_columns_of_words_are_told_what_reads_them(X):
+    with pytest.raises((TypeError, ValueError), match=NO_FEATURES):
+        small().fit(X, WORDS)
+    with pytest.raises((TypeError, ValueError), match=f"{NO_FEATURES}|read_corpus"):
+        SequenceVectorizer().fit(X)
+
+
+@pytest.mark.parametrize("column", [False, True])
+def test_polars_columns_of_words_are_told_what_reads_them(column):
+    series = pytest.importorskip("polars").Series
+    X = series(WORDS) if column else list(map(series, WORDS))
+    with pytest.raises(TypeError, match=NO_FEATURES):
+        small().fit(X, WORDS)
+
+
+def test_other_tables_that_hold_no_numbers_are_told_nothing_of_words():
+    with pytest.raises(ValueError, match="NaN") as caught:
+        small().fit(np.array([[1.0], [np.nan]]), ["A", "B"])
+    assert "words" not in str(caught.value)
 
 
 def test_messages_stay_short():

@@ -432,6 +432,17 @@ def test_methods_without_a_meaning_are_not_there():
     assert not hasattr(fitted(X, y), "predict_edge_proba")
 
 
+@pytest.mark.parametrize("relation", [None, {"x", "z"}, {"x": 1.0}, float("nan")])
+@pytest.mark.parametrize("known", [False, True])
+def test_each_word_has_one_relation(relation, known):
+    X, y = [ARCS, ARCS], [([2, 0], ["x", "z"]), ([2, 0], ["x", relation])]
+    crf, prior = DependencyCRF(labelled=True), None
+    if known:
+        prior = DependencyCRF(labelled=True).fit(X[:1], y[:1])
+    with pytest.raises(ValueError, match="y: sentence 1, word 1 .*; a label is needed"):
+        crf.fit(X, y, prior=prior)
+
+
 @pytest.mark.parametrize("word", [1.5, "1", None, np.nan])
 def test_a_word_is_explained_by_its_number(word):
     X, y = samples()

@@ -389,6 +389,21 @@ def test_relations_of_a_stream_are_those_of_an_epoch():
     assert_array_equal(crf.relations_.coef_, before)
 
 
+@pytest.mark.parametrize("relation", [None, {"N", "V"}, {"N": 1.0}, float("nan")])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_each_word_has_one_relation(relation, method):
+    X, y = made()
+    pairs = with_relations(X, y)
+    crf = new_parser(labelled=True)
+    crf.fit(X, pairs)
+    before = crf.coef_.copy()
+    pairs[2][1][0] = relation
+    message = "y: sentence 2, word 0 .*; a label is needed"
+    with pytest.raises(ValueError, match=message):
+        getattr(crf, method)(X, pairs)
+    assert_array_equal(crf.coef_, before)
+
+
 def test_relations_that_were_not_learned_are_refused():
     X, y = made()
     crf = new_parser().fit(X, y).set_params(labelled=True)

@@ -549,6 +549,22 @@ def test_the_score_needs_labels(inexact, place):
         flat_accuracy_score(y, crf.predict(X))
 
 
+@pytest.mark.parametrize("missing", [float("nan"), pd.NA, pd.NaT])
+@pytest.mark.parametrize("others", [["A", "B"], [1.0, 2.0], ["A", None]])
+def test_a_missing_label_is_told_that_none_is_an_unknown_one(missing, others):
+    X, y = [[["a"], ["b"], ["c"]]], [[*others, missing]]
+    crf = SDCACRF(random_state=0)
+    message = "y: sequence 0, position 2 .*; a label is needed, or None where it is not"
+    with pytest.raises(ValueError, match=message):
+        crf.fit(X, y)
+    crf.fit(X, [[*others, others[0]]])
+    with pytest.raises(ValueError, match=message):
+        crf.score(X, y)
+    # It has no unknown labels.
+    with pytest.raises(ValueError, match="a label is needed.$"):
+        flat_accuracy_score(y, crf.predict(X))
+
+
 def test_unknown_labels_are_left_out_of_the_score():
     X, _ = draw(3)
     crf = seeded(SDCACRF, alpha=ALPHA, unknown_label=-100).fit(X, KNOWN)

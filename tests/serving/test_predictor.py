@@ -398,6 +398,13 @@ def test_wrong_items(model, x, error, message):
     assert_same(predictor, model, [right])
 
 
+@pytest.mark.parametrize("x", ["two words", b"two words", None])
+def test_a_sequence_of_tokens_is_a_list_of_them(x):
+    tagger = make_tagger(FEATURES, crf()).fit([["a", "b"]], [["A", "B"]])
+    with pytest.raises(TypeError, match="^sequence must be a list of tokens, got"):
+        Predictor.from_estimator(tagger).predict_one(x)
+
+
 @pytest.mark.parametrize("n", [0, -1, 1.5, True, "2"])
 def test_wrong_numbers_of_paths(n):
     with pytest.raises(ValueError, match="n must be an integer of at least 1"):

@@ -115,8 +115,7 @@ class Tokens:
             if form is None:
                 raise TypeError(
                     f"{self.place(i)} is {described(token)}; a token must be a str, a "
-                    "tuple of str or a dict of str (if X is a single sequence, wrap it "
-                    "in a list: [X])."
+                    "tuple of str or a dict of str."
                 )
             if form is not first:
                 raise TypeError(
