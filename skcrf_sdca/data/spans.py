@@ -238,35 +238,41 @@ def _read_typed(span):
 TYPED = SpanForm("(type, begin, end)", _read_typed)
 
 
-def span_rows(spans, lengths, form):
+def span_rows(spans, lengths, form, *, name="spans"):
     """Return the spans of all sequences, of one list for each.
 
     These are rows (sequence, begin, end), the bounds of the rows of each sequence, and
-    what names the spans. Errors name the sequence and the span.
+    what names the spans. Errors name the sequence and the span. With None for the
+    `lengths` of the sequences, a span may end anywhere.
     """
-    check_container(spans, "spans")
+    check_container(spans, name)
     spans = list(spans)
-    if len(spans) != len(lengths):
+    if lengths is None:
+        limits = len(spans) * [None]
+    elif len(spans) == len(lengths):
+        limits = lengths.tolist()
+    else:
         raise ValueError(
-            f"there are {len(lengths)} sequences, but spans has {len(spans)}."
+            f"there are {len(lengths)} sequences, but {name} has {len(spans)}."
         )
     rows, names, bounds = [], [], [0]
-    for i, (own, length) in enumerate(zip(spans, lengths.tolist(), strict=True)):
-        check_container(own, f"spans: sequence {i}")
+    for i, (own, limit) in enumerate(zip(spans, limits, strict=True)):
+        check_container(own, f"{name}: sequence {i}")
         for s, span in enumerate(own):
             try:
-                begin, end, name = form.read(span)
+                begin, end, called = form.read(span)
             except (TypeError, ValueError) as error:
                 raise type(error)(
-                    f"spans: sequence {i}, span {s} is {span!r}; it must be "
+                    f"{name}: sequence {i}, span {s} is {span!r}; it must be "
                     f"{form.words}: {error}."
                 ) from error
-            if not 0 <= begin < end <= length:
+            if not 0 <= begin < end or (limit is not None and end > limit):
+                most = "" if limit is None else f" <= {limit}, the number of items,"
                 raise ValueError(
-                    f"spans: sequence {i}, span {s} goes from {begin} to {end}, but "
-                    f"0 <= begin < end <= {length}, the number of items, is needed."
+                    f"{name}: sequence {i}, span {s} goes from {begin} to {end}, but "
+                    f"0 <= begin < end{most} is needed."
                 )
             rows.append((i, begin, end))
-            names.append(name)
+            names.append(called)
         bounds.append(len(rows))
     return np.array(rows, dtype=np.int64).reshape(-1, 3), np.array(bounds), names

@@ -1,7 +1,7 @@
 """Probabilities of spans that agree with how often spans are right."""
 
 from collections.abc import Hashable, Iterable
-from numbers import Real
+from operator import index
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.data.sequence_lists import as_sequence_list
-from skcrf_sdca.data.spans import TYPED, SpanForm, extract_spans, span_rows
+from skcrf_sdca.data.spans import SpanForm, extract_spans, span_rows
 
 __all__ = ["CalibratedSpans", "span_outcomes"]
 
@@ -53,7 +53,8 @@ def span_outcomes(
     Raises
     ------
     ValueError, TypeError
-        If a span is of another form, or y_true does not have the lengths of `spans`.
+        If the numbers of sequences differ, a label is not of the scheme, or a span has
+        another form: labels have no probability.
 
     Examples
     --------
@@ -61,26 +62,28 @@ def span_outcomes(
     >>> span_outcomes([["B-P", "O"]], [[("P", 0, 1, 0.9), ("Q", 1, 2, 0.3)]])
     (array([0.9, 0.3]), array([ True, False]))
     """
-    y_true = label_lists(y_true, "y_true")
-    true = [set(extract_spans(labels, scheme)) for labels in y_true]
-    lengths = np.array([len(labels) for labels in y_true], dtype=np.int64)
-    rows, _, found = span_rows(spans, lengths, _PROBABLE)
+    labels = label_lists(y_true, "y_true")
+    lengths = np.array([len(own) for own in labels], dtype=np.int64)
+    rows, _, names = span_rows(spans, lengths, _WITH_PROBABILITY)
+    true = [set(extract_spans(own, scheme)) for own in labels]
     is_right = [
-        (span_type, begin, end) in true[i]
-        for (i, begin, end), (span_type, _) in zip(rows.tolist(), found, strict=True)
+        (name, begin, end) in true[i]
+        for (i, begin, end), (name, _) in zip(rows.tolist(), names, strict=True)
     ]
-    probabilities = np.array([p for _, p in found], dtype=np.float64)
+    probabilities = np.array([p for _, p in names], dtype=np.float64)
     return probabilities, np.array(is_right, dtype=bool)
 
 
-def _read_probable(span):
-    *place, span_type = TYPED.read(span)
-    if len(span) < 4 or not isinstance(span[3], Real):
-        raise TypeError("the fourth is no probability")
-    return *place, (span_type, span[3])
+def _read_outcome(span):
+    if isinstance(span, str) or len(span) < 4:
+        raise TypeError("it has no probability")
+    name, begin, end, probability, *_ = span
+    return index(begin), index(end), (name, float(probability))
 
 
-_PROBABLE = SpanForm("(type, begin, end, probability)", _read_probable)
+_WITH_PROBABILITY = SpanForm(
+    "(type, begin, end, probability), as predict_spans returns it", _read_outcome
+)
 
 
 class CalibratedSpans(

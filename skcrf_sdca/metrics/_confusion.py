@@ -81,7 +81,7 @@ def span_confusion_matrix(
 
     Parameters
     ----------
-    {spans}
+    {labels_of_spans}
     {weight_of_spans}
     {normalize}
 

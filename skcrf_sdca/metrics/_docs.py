@@ -85,7 +85,18 @@ METRIC_DOCS = {
         """,
     "spans": """
         y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
+            True and predicted labels, see `extract_spans`. Or n lists of spans, tuples
+            (type, begin, end) or (begin, end, type), of tokens or characters: they may
+            be nested and overlap, and each matches one equal span of its sequence. What
+            follows these three is ignored, as are `scheme` and `strict`.
+        {span_options}
+        """,
+    "labels_of_spans": """
+        y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
             True and predicted labels, see `extract_spans`.
+        {span_options}
+        """,
+    "span_options": """
         scheme : str, default="BIO"
             "BIO", "IOB1", "IO", "BIOES" or "BILOU": the meaning of the prefixes, see
             `extract_spans`.
@@ -122,7 +133,8 @@ METRIC_DOCS = {
             option is unknown, or if a label does not belong to the scheme; the message
             names the sequence and the item.
         TypeError
-            If an argument is not a list of label lists.
+            If an argument is not a list of label lists, or one has labels and the other
+            spans.
         """,
     "span_errors": """
         {errors_of_spans}

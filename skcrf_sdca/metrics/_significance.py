@@ -12,6 +12,7 @@ from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Labels, RandomState, SpanScheme
 from skcrf_sdca.metrics._checks import check_pair
 from skcrf_sdca.metrics._docs import METRIC_DOCS
+from skcrf_sdca.metrics._given_spans import are_spans, given_spans
 from skcrf_sdca.metrics._spans import matched_spans
 
 # Draws that are made at once.
@@ -71,7 +72,7 @@ def span_f1_difference(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
-        True labels, and predictions.
+        True labels, and predictions; or lists of spans, as for `span_f1_score`.
     y_other : array-like of shape (n,), of label lists of shape (T_i,)
         The other predictions.
     scheme : str, default="BIO"
@@ -127,6 +128,10 @@ def span_f1_difference(
 
 def _counts(y_true, y_pred, scheme, strict):
     """Return (n, 3): the correct, predicted and true spans of each sequence."""
+    if are_spans(y_true, y_pred):
+        _, *parts, n = given_spans(y_true, y_pred, None)
+        counts = (np.bincount(own[:, 0], minlength=n) for own in parts)
+        return np.stack([*counts], axis=1)
     y_true, y_pred = check_pair(y_true, y_pred)
     found = matched_spans(y_true, y_pred, scheme, strict, None, None)
     _, true, predicted, _, i, j = found

@@ -13,8 +13,14 @@ from numpy.typing import ArrayLike
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Average, Labels, SpanScheme, ZeroDivision
 from skcrf_sdca.data.spans import Spans, read_spans
-from skcrf_sdca.metrics._checks import check_pair, ratio, token_weight
+from skcrf_sdca.metrics._checks import (
+    check_pair,
+    check_sample_weight,
+    ratio,
+    token_weight,
+)
 from skcrf_sdca.metrics._docs import METRIC_DOCS
+from skcrf_sdca.metrics._given_spans import are_spans, given_spans
 
 AVERAGES = ("micro", "macro", "weighted")
 
@@ -79,6 +85,13 @@ def span_precision_recall_fscore(
     ... )
     >>> precision, support
     (array([1., 0.]), array([1, 1]))
+
+    Of two lists of spans, which may be nested:
+
+    >>> y_true = [[("ORG", 0, 4), ("LOC", 3, 4)]]
+    >>> y_pred = [[("LOC", 3, 4)]]
+    >>> span_precision_recall_fscore(y_true, y_pred)[:2]
+    (1.0, 0.5)
     """
     counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
     precision = averaged("Precision", counts, average, zero_division)
@@ -193,6 +206,8 @@ class Counts(NamedTuple):
 
 def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
     """Return the `Counts`; see `span_precision_recall_fscore` for the parameters."""
+    if are_spans(y_true, y_pred):
+        return _counts_of_given(y_true, y_pred, types, sample_weight)
     pair = matched_spans(y_true, y_pred, scheme, strict, types, sample_weight)
     types, true, predicted, weight, i, j = pair
     is_same = true.type_code[i] == predicted.type_code[j]
@@ -202,6 +217,20 @@ def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
         return np.bincount(spans.type_code[chosen], weights, minlength=len(types))
 
     return Counts(types, count(true, i[is_same]), count(predicted), count(true))
+
+
+def _counts_of_given(y_true, y_pred, types, sample_weight):
+    _check_types(types)
+    types, *parts, n = given_spans(y_true, y_pred, types)
+    weight = None
+    if sample_weight is not None:
+        weight = check_sample_weight(sample_weight, range(n))
+
+    def count(part):
+        weights = None if weight is None else weight[part[:, 0]]
+        return np.bincount(part[:, 1], weights, minlength=len(types))
+
+    return Counts(types, *map(count, parts))
 
 
 class MatchedSpans(NamedTuple):
@@ -221,10 +250,7 @@ class MatchedSpans(NamedTuple):
 
 def matched_spans(y_true, y_pred, scheme, strict, types, sample_weight):
     """Return the `MatchedSpans`; for the parameters see `span_counts`."""
-    if isinstance(types, str):
-        raise TypeError(f"types must be a list of str, got the str {types!r}.")
-    if types is not None and len(set(types)) < len(types):
-        raise ValueError(f"types must be distinct, got {types!r}.")
+    _check_types(types)
     y_true, y_pred = check_pair(y_true, y_pred)
     weight = token_weight(sample_weight, y_true)
     true = read_spans(y_true, scheme, strict=strict, name="y_true")
@@ -238,6 +264,13 @@ def matched_spans(y_true, y_pred, scheme, strict, types, sample_weight):
     )
     is_same = true.stop[i] == predicted.stop[j]
     return MatchedSpans(list(types), true, predicted, weight, i[is_same], j[is_same])
+
+
+def _check_types(types):
+    if isinstance(types, str):
+        raise TypeError(f"types must be a list of str, got the str {types!r}.")
+    if types is not None and len(set(types)) < len(types):
+        raise ValueError(f"types must be distinct, got {types!r}.")
 
 
 def averaged(name, counts, average, zero_division, *, stacklevel=3):

@@ -358,8 +358,9 @@ def test_the_labels_are_those_of_predict(files, run, X, batch):
     path.write_text("\n".join(lines))
     status, out, err = run("tag", "-m", files / "m.crf", path, "--batch", batch)
     assert (status, err) == (0, "")
-    tagged = io.StringIO(out)
-    found, labels = read_conll(tagged)
+    # read_conll warns of a file without a token.
+    found, labels = read_conll(io.StringIO(out)) if X else ([], [])
+    assert bool(out) == bool(X)
     assert [[tuple(token.values()) for token in tokens] for tokens in found] == X
     assert labels == load_model(files / "m.crf").predict(X).tolist()
 
