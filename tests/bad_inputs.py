@@ -897,6 +897,16 @@ def sample_weight(new):
     for weight, message in (
         ([1.0, 2.0], "sample_weight has shape .2,., expected .3,.: one"),
         ([[1.0], [1.0], [1.0]], "sample_weight has shape .3, 1., expected .3,."),
+        (
+            [[1.0, 0.5], [1.0], []],
+            "sample_weight: sequence 0 has the weights .1.0, 0.5",
+        ),
+        (
+            np.ones((3, 2)),
+            "sequence 0 has .* one weight: .* no part for each item.*None",
+        ),
+        ([1.0, np.ones(2), 1.0], "sample_weight: sequence 1 has the weights"),
+        (object(), "sample_weight must hold numbers"),
         ([1.0, -1.0, 1.0], "Negative values .* sample_weight"),
         ([1.0, np.nan, 1.0], "sample_weight contains NaN"),
         ([1.0, None, 1.0], "sample_weight contains NaN"),

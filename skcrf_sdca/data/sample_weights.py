@@ -7,6 +7,31 @@ from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.rows import as_numbers
 
 
+def numbers_of_sequences(sample_weight, reason):
+    """Return weights as an array of numbers; ValueError if a sequence has several.
+
+    The `reason` why it has one ends the message.
+    """
+    try:
+        rows = weight = as_numbers(sample_weight, "sample_weight")
+        if weight.ndim < 2 or weight.shape[1:] == (1,) or not len(weight):
+            return weight
+    except ValueError:
+        rows = sample_weight if np.iterable(sample_weight) else ()
+        if not any(map(_is_list, rows)):
+            raise
+    i, own = next((i, own) for i, own in enumerate(rows) if _is_list(own))
+    raise ValueError(
+        f"sample_weight: {words().sequence} {i} has the weights {list(own)!r:.60}, but "
+        f"a {words().sequence} has one weight: {reason}."
+    )
+
+
+def _is_list(entry):
+    is_array = isinstance(entry, np.ndarray) and entry.ndim > 0
+    return is_array or isinstance(entry, (list, tuple))
+
+
 def checked_weight(sample_weight, data, *, is_part=False):
     """Return the sample weights as an array, or None; ValueError for wrong ones.
 
@@ -14,7 +39,11 @@ def checked_weight(sample_weight, data, *, is_part=False):
     """
     if sample_weight is None:
         return None
-    weight = as_numbers(sample_weight, "sample_weight")
+    weight = numbers_of_sequences(
+        sample_weight,
+        f"its likelihood has no part for each {words().item}. A label that shall not "
+        "count is None in y, where labels may be unknown",
+    )
     weight = weight if weight.ndim else np.full(len(data), weight)
     weight = check_array(
         weight,

@@ -8,7 +8,7 @@ from sklearn.utils import column_or_1d
 
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.label_encoding import comparable_lists, label_lists
-from skcrf_sdca.data.rows import as_numbers
+from skcrf_sdca.data.sample_weights import numbers_of_sequences
 
 NO_TOKENS = "there are no tokens"
 
@@ -39,7 +39,9 @@ def check_sample_weight(sample_weight, y):
     """Return the weight of each of the n sequences of y; ones by default."""
     if sample_weight is None:
         return np.ones(len(y))
-    weight = column_or_1d(as_numbers(sample_weight, "sample_weight"))
+    weight = column_or_1d(
+        numbers_of_sequences(sample_weight, "each of its tokens has this weight")
+    )
     if len(weight) != len(y):
         raise ValueError(
             f"sample_weight has {len(weight)} entries, but there are {len(y)} "

@@ -404,6 +404,9 @@ def test_sample_weight_is_checked(metric):
     for bad in (-1.0, np.nan, np.inf):
         with pytest.raises(ValueError, match="finite and not negative"):
             metric(y, y, sample_weight=[1, bad])
+    for bad in ([[1, 0.5], [1]], np.ones((2, 2)), [np.ones(2), 1]):
+        with pytest.raises(ValueError, match="sequence 0 has .* one weight: each of"):
+            metric(y, y, sample_weight=bad)
 
 
 @pytest.mark.parametrize(
