@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
+from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import Span
 from skcrf_sdca.data.spans import TYPED
 from skcrf_sdca.text.spans.words import character_pattern, word_pattern
@@ -54,6 +55,8 @@ def tokenize(text: str, pattern: str = TOKEN) -> tuple[list[str], Offsets]:
 
     Raises
     ------
+    TypeError
+        If `text` is no str.
     re.error
         If the pattern is no regular expression.
 
@@ -69,6 +72,8 @@ def tokenize(text: str, pattern: str = TOKEN) -> tuple[list[str], Offsets]:
     >>> tokenize("e\u0301te\u0301", "characters")[1]
     [(0, 2), (2, 3), (3, 5)]
     """
+    if not isinstance(text, str):
+        raise TypeError(f"text is {described(text)}; it must be a str.")
     found = PATTERNS.get(pattern, lambda text: re.compile(pattern))(text)
     offsets = [match.span() for match in found.finditer(text)]
     tokens = [text[begin:end] for begin, end in offsets]

@@ -167,11 +167,12 @@ def _any_word():
 def _any_character():
     more = f"[{_extenders()}{_SPACING_VOWELS}]*+"
     conjunct = rf"(?:(?<=[{_VIRAMAS}])|(?<=[{_VIRAMAS}]{_JOINER}))[^\W\d]{more}"
-    hangul = (
-        "[\u1100-\u115f\ua960-\ua97c]*+"
+    rest = (
         "(?:[\u1160-\u11a7\ud7b0-\ud7c6]++|[\uac00-\ud7a3][\u1160-\u11a7]*+)"
-        f"[\u11a8-\u11ff\ud7cb-\ud7fb]*+{more}"
+        "[\u11a8-\u11ff\ud7cb-\ud7fb]*+"
     )
+    # The first consonants of a syllable are read once, also if no vowel follows.
+    hangul = f"(?:[\u1100-\u115f\ua960-\ua97c]++(?:{rest})?+|{rest}){more}"
     single = _single(more, f"{conjunct}|{_emoji(more)}")
     return re.compile("|".join((hangul, _flag(more), single)))
 

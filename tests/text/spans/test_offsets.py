@@ -41,6 +41,12 @@ def test_spans_that_do_not_meet_the_bounds_of_tokens_are_returned():
     assert unaligned == spans[1:]
 
 
+@pytest.mark.parametrize("text", [None, b"a", ["a b"]], ids=repr)
+def test_a_text_is_a_str(text):
+    with pytest.raises(TypeError, match="text is .*; it must be a str"):
+        tokenize(text)
+
+
 def test_wrong_arguments_are_named():
     with pytest.raises(ValueError, match="item 1, 'a', is not in the text from"):
         token_offsets("a b", ["a", "a"])

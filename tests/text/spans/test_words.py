@@ -148,6 +148,7 @@ def test_latin_text_has_the_same_tokens_beside_other_scripts(text):
         ("น้ำ", "น้ำ"),
         ("한글", "한 글"),
         (normalize("NFD", "한글"), normalize("NFD", "한 글")),
+        ("\u1100\u1100가\u11a8 \u1100\u1100", "\u1100\u1100가\u11a8 \u1100\u1100"),
         ("e\u0301te\u0301", "e\u0301 t e\u0301"),
         ("👩🏽\u200d⚕\ufe0f🇨🇭🇩🇪", "👩🏽\u200d⚕\ufe0f 🇨🇭 🇩🇪"),
     ],
