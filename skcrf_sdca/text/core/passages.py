@@ -6,15 +6,20 @@ sequences at its line breaks.
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from skcrf_sdca._utils.typing import SpanScheme
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.labels import spans_to_labels
+from skcrf_sdca.text.spans.located import CharSpan, located
 from skcrf_sdca.text.spans.offsets import TOKEN, Offsets, align_spans, tokenize
 from skcrf_sdca.text.spans.words import unspaced_scripts
 
-CharSpan: TypeAlias = tuple[int, int, str]
+OVERLAPS = "left out: they overlap a longer one"
+UNALIGNED = "left out: they begin or end inside of a token"
+_CURES = {
+    UNALIGNED: "{tokens}, or a regular expression there, finds finer tokens.",
+}
 
 
 class TextSource(NamedTuple):
@@ -55,12 +60,16 @@ class Read(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A text with spans (begin, end, type), and the tokens if the file has them."""
+    """A text with spans (begin, end, type), and the tokens if the file has them.
+
+    ``said`` has what the file says that the text of each span is, or None.
+    """
 
     name: int | str
     text: str
     spans: Sequence[CharSpan] | None
     offsets: Offsets | None = None
+    said: Sequence[str | None] | None = None
 
 
 class Passages:
@@ -76,14 +85,20 @@ class Passages:
 
     def of(self, document: Document) -> Iterator[Read]:
         """Yield the sequences of a document, one for each line that has tokens."""
-        name, text, spans, offsets = document
+        name, text, spans, offsets, said = document
         if offsets is None:
             offsets = self._tokens_of(text)
         # spaCy has tokens of white space.
         offsets = [(b, e) for b, e in offsets if text[b:e].strip()]
-        apart, lost = _apart(_trimmed(text, spans or ()))
+        found, faults = located(text, spans or (), said)
+        for fault in faults:
+            self._note(document, *fault)
+        apart, overlapping = _apart(found)
         aligned, unaligned = align_spans(apart, offsets)
-        self._note(document, [*lost, *unaligned])
+        for span in overlapping:
+            self._note(document, OVERLAPS, span)
+        for span in unaligned:
+            self._note(document, UNALIGNED, span)
         labels = spans_to_labels(aligned, len(offsets), self._scheme)
         bounds = _line_bounds(
             text, offsets, {t for _, b, e in aligned for t in range(b + 1, e)}
@@ -101,34 +116,23 @@ class Passages:
             self._reading.count_scripts(unspaced_scripts(text))
         return tokenize(text, self._pattern)[1]
 
-    def _note(self, document, lost):
-        for begin, end, _ in lost[:1]:
-            self._reading.note(
-                "span",
-                "left out: they begin or end inside of a token, or overlap a longer "
-                "one",
-                f"{document.text[begin:end]!r:.60}, characters {begin} to {end} of "
-                f"document {document.name}",
-                f"{self._reading.option('tokens', 'characters')}, or a regular "
-                "expression there, finds finer tokens.",
-                len(lost),
-            )
-
-
-def _trimmed(text, spans):
-    """Return spans without the white space at their ends, and no empty ones."""
-    for begin, end, name in spans:
-        inner = text[begin:end]
-        first = begin + len(inner) - len(inner.lstrip())
-        last = first + len(inner.strip())
-        if first < last:
-            yield first, last, name
+    def _note(self, document, what, span, said=None):
+        """Note what is wrong with a span (begin, end, type) of a document."""
+        begin, end, _ = span
+        where = f"characters {begin} to {end} of document {document.name}"
+        own = repr(document.text[max(begin, 0) : max(end, 0)])
+        if said is not None:
+            own = f"{said!r:.60} with {own:.60} at its offsets"
+        cure = _CURES.get(what, "").format(
+            tokens=self._reading.option("tokens", "characters")
+        )
+        self._reading.note("span", what, f"{own:.140}, {where}", cure)
 
 
 def _apart(spans):
     """Return spans without the ones that overlap a longer one, and the latter."""
     kept, lost, end = [], [], 0
-    for span in sorted(spans, key=lambda span: (span[0], -span[1])):
+    for span in sorted(dict.fromkeys(spans), key=lambda span: (span[0], -span[1])):
         if span[0] < end:
             lost.append(span)
         else:

@@ -6,11 +6,13 @@ Both are read here and written.
 import os
 import re
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from skcrf_sdca._utils.typing import SpanScheme
 from skcrf_sdca.text.core.files import (
+    BLANKS,
     blocks,
     is_path,
     numbered_lines,
@@ -20,12 +22,31 @@ from skcrf_sdca.text.core.files import (
 )
 from skcrf_sdca.text.core.passages import Document, Passages, Read
 from skcrf_sdca.text.core.reading import Reading
-from skcrf_sdca.text.spans.units import by_characters
+from skcrf_sdca.text.spans.located import Bounds
 
 _ENTITY = re.compile(
-    r"T\S*\t(?P<type>\S+) (?P<parts>\d+ \d+(?:;\d+ \d+)*)(?:\t(?P<said>.*)|$)"
+    r"T\S*+\t(?P<type>\S++) (?P<parts>\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*+)"
+    r"(?:\t(?P<said>.*)|$)"
 )
+# Relations, events, attributes, normalisations, notes and equal ones.
+_OTHER = re.compile(r"[REAMN*#]")
 _PASSAGE = re.compile(r"(?P<name>[^|\t]+)\|(?P<part>[a-z])\|(?P<text>.*)")
+_SPAN = re.compile(
+    r"(?P<name>[^\t]+)\t(?P<begin>\d{1,9})\t(?P<end>\d{1,9})\t(?P<said>[^\t]*)\t"
+    r"(?P<type>[^\t]+)(?:\t.*)?"
+)
+# Relations have names in place of the numbers.
+_RELATION = re.compile(r"[^\t]+\t[^\W\d][^\t]*\t.*")
+_NO_SUCH_FILE = "left out: there is no {} of the same name"
+
+
+class Note(NamedTuple):
+    """A span of characters, its type, and the text that the file gives for it."""
+
+    begin: int
+    end: int
+    type: str
+    said: str | None
 
 
 def read_brat(
@@ -40,11 +61,11 @@ def read_brat(
     `source` is a folder, the path of a text or of its annotations, or some of these.
     """
     passages = Passages(reading, tokens, scheme)
-    for path in _texts(source):
-        text = whole_text(path, reading.encoding)
-        notes = path.with_suffix(".ann")
-        spans = _entities(notes, reading, text) if reading.labelled else None
-        yield from passages.of(Document(path.stem, text, spans))
+    for path in _texts(source, reading):
+        text, notes = whole_text(path, reading.encoding), None
+        if reading.labelled:
+            notes = list(_entities(path.with_suffix(".ann"), reading, text))
+        yield from passages.of(_document(path.stem, text, notes))
 
 
 def read_pubtator(
@@ -57,67 +78,124 @@ def read_pubtator(
     """Yield the sequences of titles and abstracts, with annotations after them."""
     passages = Passages(reading, tokens, scheme)
     for block in blocks(numbered_lines(file, reading.encoding)):
-        texts = [(number, _PASSAGE.fullmatch(line)) for number, line in block]
-        found = [match for _, match in texts if match]
-        if not found:
+        for name, texts, notes in _articles(file, block):
+            wanted = notes if reading.labelled else None
+            yield from passages.of(_document(name, "\n".join(texts), wanted))
+
+
+def _articles(file, lines):
+    """Yield the name of each article, its texts and its notes."""
+    name, texts, notes = None, [], []
+    for number, line in lines:
+        if found := _PASSAGE.fullmatch(line):
+            if found["name"] != name and texts:
+                yield name, texts, notes
+                texts, notes = [], []
+            name = found["name"]
+            texts.append(found["text"])
+        elif not texts:
             raise ValueError(
-                f"{place(file, block[0][0])}: no title such as 'number|t|text'."
+                f"{place(file, number)}: no title such as 'number|t|text'."
             )
-        text = "\n".join(match["text"] for match in found)
-        rows = [line.split("\t") for _, line in block if not _PASSAGE.fullmatch(line)]
-        # Relations have names in place of the numbers.
-        notes = [
-            (int(row[1]), int(row[2]), row[4], row[3])
-            for row in rows
-            if len(row) > 4 and row[1].isdecimal() and row[2].isdecimal()
-        ]
-        own = _by_characters(text, notes) if reading.labelled else None
-        yield from passages.of(Document(found[0]["name"], text, own))
+        elif (found := _SPAN.fullmatch(line)) and found["name"] == name:
+            bounds = int(found["begin"]), int(found["end"])
+            notes.append(Note(*bounds, found["type"], found["said"]))
+        elif found or not _RELATION.fullmatch(line):
+            raise ValueError(
+                f"{place(file, number)}: {line!r:.80} is no annotation of {name}, such "
+                f"as '{name}<tab>0<tab>4<tab>Anna<tab>Person'."
+            )
+    yield name, texts, notes
 
 
-def _texts(source):
-    """Return the paths of texts."""
+def _document(name, text, notes):
+    """Return a document, without spans if the notes are None."""
+    if notes is None:
+        return Document(name, text, None)
+    spans = [note[:3] for note in notes]
+    return Document(name, text, spans, said=[note.said for note in notes])
+
+
+def _texts(source, reading):
+    """Return the paths of texts; of a folder, those that have annotations."""
     if not is_path(source):
-        return [path for one in source for path in _texts(one)]
+        return [path for one in source for path in _texts(one, reading)]
     path = Path(source)
-    if path.is_dir():
-        return sorted(path.rglob("*.txt"))
-    return [path.with_suffix(".txt")]
+    if not path.is_dir():
+        _check_is_there(path.with_suffix(".txt"), "the text")
+        if reading.labelled:
+            _check_is_there(path.with_suffix(".ann"), "the file of annotations")
+        return [path.with_suffix(".txt")]
+    texts, notes = (sorted(path.rglob(f"*{end}")) for end in (".txt", ".ann"))
+    if not reading.labelled:
+        return texts
+    found = (
+        {own.with_suffix("") for own in texts},
+        {own.with_suffix("") for own in notes},
+    )
+    for own in texts:
+        if own.with_suffix("") not in found[1]:
+            reading.note("text", _NO_SUCH_FILE.format("file .ann"), str(own))
+    for own in notes:
+        if own.with_suffix("") not in found[0]:
+            reading.note("file .ann", _NO_SUCH_FILE.format("text"), str(own))
+    return [own for own in texts if own.with_suffix("") in found[1]]
+
+
+def _check_is_there(path, what):
+    if not path.exists():
+        raise FileNotFoundError(
+            f"{path}: no such file. A text and its annotations are in files .txt and "
+            f".ann of the same name, and here {what} is missing."
+        )
 
 
 def _entities(path, reading, text):
-    """Return the spans of a file of annotations; parts of one are spans themselves.
+    """Yield the Notes of a file of annotations; parts of one are Notes themselves.
 
     Parts with nothing but white space between them, such as a line break, are one.
     """
-    notes = []
-    for _, line in numbered_lines(path, reading.encoding):
+    blanks = Bounds(text)
+    for number, line in numbered_lines(path, reading.encoding):
         found = _ENTITY.match(line)
         if found:
-            bounds = [tuple(map(int, p.split(" "))) for p in found["parts"].split(";")]
-            notes += [
-                (b, e, found["type"], found["said"]) for b, e in _joined(bounds, text)
-            ]
-    return _by_characters(text, notes)
+            parts = [part.split(" ") for part in found["parts"].split(";")]
+            bounds = sorted((int(begin), int(end)) for begin, end in parts)
+            said = _said_of_parts(found["said"], bounds)
+            yield from _joined(
+                [
+                    Note(*own, found["type"], x)
+                    for own, x in zip(bounds, said, strict=True)
+                ],
+                blanks,
+            )
+        elif line.strip(BLANKS) and not _OTHER.match(line):
+            raise ValueError(
+                f"{place(path, number)}: {line!r:.80} is no annotation such as "
+                "'T1<tab>Person 0 4<tab>Anna'."
+            )
 
 
-def _joined(bounds, text):
-    """Return bounds of parts, one in place of two between which is white space."""
-    joined = bounds[:1]
-    for begin, end in bounds[1:]:
-        last_begin, last_end = joined[-1]
-        if last_end <= begin and not text[last_end:begin].strip():
-            joined[-1] = last_begin, end
+def _said_of_parts(said, bounds):
+    """Return the text that a file gives for each part, which blanks separate in it."""
+    lengths = [max(end - begin, 0) for begin, end in bounds]
+    if said is None or len(said) != sum(lengths) + len(bounds) - 1:
+        return [said] if len(bounds) == 1 else [None] * len(bounds)
+    begins = [begin + k for k, begin in enumerate(accumulate(lengths, initial=0))]
+    return [said[b : b + n] for b, n in zip(begins, lengths, strict=False)]
+
+
+def _joined(notes, blanks):
+    """Return the parts of a span, one in place of two between which is white space."""
+    joined = notes[:1]
+    for note in notes[1:]:
+        last = joined[-1]
+        if last.end <= note.begin <= blanks.skipped(last.end):
+            said = f"{last.said} {note.said}" if last.said and note.said else None
+            joined[-1] = last._replace(end=note.end, said=said)
         else:
-            joined.append((begin, end))
+            joined.append(note)
     return joined
-
-
-def _by_characters(text, notes):
-    """Return the spans of notes (begin, end, type, their text)."""
-    return by_characters(
-        text, [note[:3] for note in notes], [note[3] for note in notes]
-    )
 
 
 def write_brat(
@@ -129,7 +207,7 @@ def write_brat(
     documents = list(documents)
     _check_names(documents)
     files: dict[str, str] = {}
-    for name, text, spans, _ in documents:
+    for name, text, spans, *_ in documents:
         notes = [_note(k, text, *span) for k, span in enumerate(spans or (), start=1)]
         files |= {f"{name}.txt": text, f"{name}.ann": "".join(notes)}
     os.makedirs(folder, exist_ok=True)
@@ -173,7 +251,7 @@ def write_pubtator(file: Any, documents: Iterable[Document], encoding: str) -> N
 
 def _pubtator(document):
     """Return the lines of a document; each line of a text is as long as it was."""
-    name, text, spans, _ = document
+    name, text, spans, _, _ = document
     title, _, abstract = text.partition("\n")
     lines = [f"{name}|t|{title}", f"{name}|a|{abstract.replace(chr(10), ' ')}"]
     for begin, end, kind in spans or ():

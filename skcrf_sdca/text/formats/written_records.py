@@ -40,7 +40,7 @@ def _json(record):
 
 def with_tokens(document: Document) -> dict[str, Any]:
     """Return a text, its tokens and its spans, as Prodigy has them."""
-    name, text, spans, offsets = document
+    name, text, spans, offsets, _ = document
     begins = {begin: t for t, (begin, _) in enumerate(offsets or ())}
     ends = {end: t for t, (_, end) in enumerate(offsets or ())}
     return {
@@ -62,13 +62,13 @@ def with_tokens(document: Document) -> dict[str, Any]:
 
 def of_doccano(document: Document) -> dict[str, Any]:
     """Return a text and its spans, as doccano has them."""
-    name, text, spans, _ = document
+    name, text, spans, _, _ = document
     return {"id": name, "text": text, "label": [list(span) for span in spans or ()]}
 
 
 def of_spacy(document: Document) -> dict[str, Any]:
     """Return what ``Doc.from_json`` of spaCy takes."""
-    name, text, spans, offsets = document
+    name, text, spans, offsets, _ = document
     in_order = sorted(spans or ())
     for (*before, one), (*after, other) in pairwise(in_order):
         if after[0] < before[1]:
@@ -102,7 +102,7 @@ def _with_others(text, offsets):
 
 def of_label_studio(document: Document) -> dict[str, Any]:
     """Return a task of Label Studio with an annotation, by units of UTF-16."""
-    _, text, spans, _ = document
+    _, text, spans, _, _ = document
     units = unit_offsets(text, UTF_16)
     result = [
         {

@@ -10,7 +10,6 @@ from skcrf_sdca.text.core.passages import Document, Passages, Read
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.units import (
     UTF_16,
-    by_characters,
     in_characters,
     unit_offsets,
 )
@@ -32,11 +31,11 @@ def read_bioc(
     found = _root(file, reading).iter("passage")
     parts = (part for own in found for part in own.findall("sentence") or [own])
     for k, part in enumerate(parts):
-        text, spans = part.findtext("text", ""), None
+        text, spans, said = part.findtext("text", ""), None, None
         if reading.labelled:
             notes = list(_notes(part, file))
-            spans = by_characters(text, [n[:3] for n in notes], [n[3] for n in notes])
-        yield from passages.of(Document(k, text, spans))
+            spans, said = [note[:3] for note in notes], [note[3] for note in notes]
+        yield from passages.of(Document(k, text, spans, said=said))
 
 
 def _notes(part, file):
