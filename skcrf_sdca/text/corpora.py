@@ -19,7 +19,8 @@ from .formats.attributes import read_attributes, read_scaled
 from .formats.conll import read_columns
 from .formats.conllu import read_treebank
 from .formats.conllu_plus import read_plus
-from .formats.marked_up import read_brackets, read_markup, read_penn, read_slash
+from .formats.marked_up import read_brackets, read_penn, read_slash
+from .formats.markup import read_markup
 from .formats.records import named, read_records
 from .formats.standoff import read_brat, read_pubtator, write_brat, write_pubtator
 from .formats.tables import has_names, read_table

@@ -17,6 +17,8 @@ from skcrf_sdca.text.spans.words import unspaced_scripts
 
 OVERLAPS = "left out: they overlap a longer one"
 UNALIGNED = "left out: they begin or end inside of a token"
+# Characters of a span that messages show.
+_MANY = 60
 _CURES = {
     UNALIGNED: "{tokens}, or a regular expression there, finds finer tokens.",
 }
@@ -119,14 +121,14 @@ class Passages:
     def _note(self, document, what, span, said=None):
         """Note what is wrong with a span (begin, end, type) of a document."""
         begin, end, _ = span
-        where = f"characters {begin} to {end} of document {document.name}"
-        own = repr(document.text[max(begin, 0) : max(end, 0)])
+        # A long one is not copied: there may be many.
+        own = repr(document.text[max(begin, 0) : max(min(end, begin + _MANY), 0)])
         if said is not None:
-            own = f"{said!r:.60} with {own:.60} at its offsets"
-        cure = _CURES.get(what, "").format(
-            tokens=self._reading.option("tokens", "characters")
-        )
-        self._reading.note("span", what, f"{own:.140}, {where}", cure)
+            own = f"{said[:_MANY]!r} with {own} at its offsets"
+        where = f"characters {begin} to {end} of document {document.name}"
+        finer = self._reading.option("tokens", "characters")
+        cure = _CURES.get(what, "").format(tokens=finer)
+        self._reading.note("span", what, f"{own}, {where}", cure)
 
 
 def _apart(spans):

@@ -27,7 +27,7 @@ from skcrf_sdca.text.core.tokens import Token, Tokens, checked_names
 _DOCUMENT = "-DOCSTART-"
 _TABS_AND_BLANKS = re.compile("[ \t]+")
 # A line that people see as blank: other white space, and marks that are not seen.
-_ODD_BLANK = re.compile(r"[ \t]*((?![ \t])[\s\ufeff\u200b\u2060])*[ \t]*")
+_ODD_BLANK = re.compile(r"[\s\ufeff\u200b\u2060]*")
 
 
 def read_conll(

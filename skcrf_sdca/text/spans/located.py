@@ -117,8 +117,8 @@ def _places(text, said, first, last):
 
 
 def _is_whole(text, begin, end):
-    edges = (text[max(begin - 1, 0) : begin + 1], text[end - 1 : end + 1])
-    return not any(len(edge) == 2 and edge.isalnum() for edge in edges)
+    ends = (text[max(begin - 1, 0) : begin + 1], text[end - 1 : end + 1])
+    return not any(len(pair) == 2 and pair.isalnum() for pair in ends)
 
 
 def is_same(text: str, begin: int, end: int, said: str) -> bool:
@@ -137,8 +137,8 @@ def is_same(text: str, begin: int, end: int, said: str) -> bool:
     if not is_near_in_length(begin, end, said):
         return False
     own, said = text[begin:end].strip(), said.strip()
-    edges = [(x[:1].isalnum(), x[-1:].isalnum()) for x in (own, said)]
-    return edges[0] == edges[1] and "" != _plain(own) == _plain(said)
+    ends = [(x[:1].isalnum(), x[-1:].isalnum()) for x in (own, said)]
+    return ends[0] == ends[1] and "" != _plain(own) == _plain(said)
 
 
 def _plain(text):
