@@ -1000,7 +1000,7 @@ def test_spans_of_webanno_may_be_stacked_and_touch():
     with pytest.warns(UserWarning, match="1 span left out: .* the first is 'a'"):
         _, y = read_corpus(io.StringIO(text), "inception")
     assert y == [["B-Y", "I-Y", "B-Y", "B-Y"]]
-    with pytest.raises(ValueError, match=r"no layer has a feature 'kinds'; did you"):
+    with pytest.raises(ValueError, match=r"no layer or feature 'kinds'; did you"):
         read_corpus(io.StringIO(text), "webanno", label="kinds")
 
 

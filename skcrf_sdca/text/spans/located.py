@@ -95,8 +95,8 @@ def _at_its_text(text, span, said, shift):
         return span, None
     said = said.strip()
     for reach in _REACHES:
-        first = begin + shift - reach
-        places = list(_places(text, said, max(first, 0), first + 2 * reach))
+        place = begin + shift
+        places = _places(text, said, max(place - reach, 0), max(place + reach, 0))
         if len(places) == 1:
             return (places[0], places[0] + len(said), name), MOVED
         if places:

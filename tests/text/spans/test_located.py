@@ -35,6 +35,8 @@ def read(spans, said=None, text=TEXT):
         ((30, 40), None, "Basel.", home.CUT),
         ((36, 40), None, None, home.OUTSIDE),
         ((-3, 3), None, None, home.OUTSIDE),
+        ((-3, 3), "Ann", "Ann", home.MOVED),
+        ((-500, -495), "Basel", None, home.OUTSIDE),
         ((7, 4), None, None, home.NO_TEXT),
         ((4, 4), None, None, home.NO_TEXT),
         ((3, 4), None, None, home.NO_TEXT),
