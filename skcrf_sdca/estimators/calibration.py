@@ -1,7 +1,7 @@
 """Probabilities of spans that agree with how often spans are right."""
 
 from collections.abc import Hashable, Iterable
-from operator import index
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.data.sequence_lists import as_sequence_list
-from skcrf_sdca.data.spans import SpanForm, extract_spans, span_rows
+from skcrf_sdca.data.spans import TYPED, SpanForm, extract_spans, span_rows
 
 __all__ = ["CalibratedSpans", "span_outcomes"]
 
@@ -75,10 +75,10 @@ def span_outcomes(
 
 
 def _read_outcome(span):
-    if isinstance(span, str) or len(span) < 4:
+    if len(span) < 4 or not isinstance(span[3], Real):
         raise TypeError("it has no probability")
-    name, begin, end, probability, *_ = span
-    return index(begin), index(end), (name, float(probability))
+    *place, name = TYPED.read(span)
+    return *place, (name, float(span[3]))
 
 
 _WITH_PROBABILITY = SpanForm(
