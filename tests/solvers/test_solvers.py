@@ -656,6 +656,23 @@ def test_warm_start_from_other_data_is_refused(problem, make_stochastic):
         make_sag(problem, state=make_sag(problem).state() | weights)
 
 
+@pytest.mark.parametrize(("lengths", "n_labels"), [((2, 3), 3), ((3, 2), 4)])
+def test_warm_start_from_other_lengths_or_labels_alone_is_refused(
+    make_stochastic, lengths, n_labels
+):
+    """Each of them is enough: the sequences of the state have 3 and 2 positions."""
+
+    def drawn(lengths, n_labels):
+        X = [np.ones((length, 2)) for length in lengths]
+        y = [np.arange(length) % n_labels for length in lengths]
+        return make_problem(X, y, n_labels, 0.1)
+
+    state = make_stochastic(drawn((3, 2), 3)).state()
+    assert make_stochastic(drawn((3, 2), 3), state=state)
+    with pytest.raises(ValueError, match="warm_start=True needs X and y with the same"):
+        make_stochastic(drawn(lengths, n_labels), state=state)
+
+
 def test_empty_sequences_count_in_n_and_in_nothing_else(make_stochastic):
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(t, 2)) for t in (3, 0, 2)]

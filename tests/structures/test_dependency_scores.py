@@ -1,5 +1,6 @@
 """Inference on dependency trees against a list of all trees."""
 
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -10,7 +11,9 @@ from scipy.special import logsumexp
 from scipy.stats import chisquare
 
 from skcrf_sdca.data.dependencies import TreeKind
+from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.dependency.scores import ArcScores
+from skcrf_sdca.structures.dependency.structure import DependencyTrees
 
 KINDS = {
     "one root": {"single_root": True, "projective": False},
@@ -50,6 +53,40 @@ def samples_of(spread, kind, n_samples=30):
             scores = random_scores(rng, n, spread, forbidden=0.2 * (k % 2))
             if tree_twin.log_partition(scores, **kind) > -np.inf:
                 yield scores
+
+
+@kinds
+def test_squared_radii_bound_the_distances_of_trees_and_are_nearly_reached(kind):
+    """Of two words: the arcs of root -> 1 -> 2 have opposite features to the others."""
+    rng = np.random.default_rng(0)
+    drawn = [rng.normal(size=((n + 1) * n, 3)) for n in (1, 2, 3, 4)]
+    chain, others = [0, 3], [1, 4]
+    opposite = np.zeros((6, 3))
+    opposite[chain, 0], opposite[others, 0] = 20.0, -20.0
+    sentences = [*drawn, opposite]
+    data = PackedSequences.from_sequences(sentences)
+    for n_relations in (1, 2):
+        trees = DependencyTrees(data, n_relations, kind=TreeKind(**kind))
+        largest = [largest_distance(x, n_relations, kind) for x in sentences]
+        radii = trees.squared_radii()
+        assert (radii >= largest).all()
+        assert radii[-1] < 1.01 * largest[-1]
+
+
+def largest_distance(x, n_relations, kind):
+    """Return the largest squared distance of two trees, with intercepts of arcs."""
+    n = int(np.sqrt(len(x)))
+    rows = np.column_stack([x, np.ones(len(x))])
+    sums = []
+    for heads in tree_twin.trees(n, **kind):
+        arcs = rows[heads * n + np.arange(n)]
+        for relations in product(range(n_relations), repeat=n):
+            own = np.zeros((n_relations, rows.shape[1]))
+            np.add.at(own, list(relations), arcs)
+            sums.append(own.ravel())
+    products = np.array(sums) @ np.transpose(sums)
+    squares = np.diag(products)
+    return (squares[:, np.newaxis] + squares - 2.0 * products).max()
 
 
 def heads_of(labels):
