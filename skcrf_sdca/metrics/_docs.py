@@ -85,10 +85,11 @@ METRIC_DOCS = {
         """,
     "spans": """
         y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
-            True and predicted labels, see `extract_spans`. Or n lists of spans, tuples
-            (type, begin, end) or (begin, end, type), of tokens or characters: they may
-            be nested and overlap, and each matches one equal span of its sequence. What
-            follows these three is ignored, as are `scheme` and `strict`.
+            True and predicted labels, see `extract_spans`. Or n lists of spans, or the
+            spans of one sequence: tuples (type, begin, end) or (begin, end, type) of
+            tokens or characters, which may be nested and overlap. Each matches one
+            equal span of its sequence. What follows these three is ignored, as are
+            `scheme` and `strict`.
         {span_options}
         """,
     "labels_of_spans": """
