@@ -14,17 +14,12 @@ from typing import Any, NamedTuple
 
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.text import TextSource, tokenize, write_conllu
+from skcrf_sdca.text.core.comments import without_comments
 from skcrf_sdca.text.core.files import numbered_lines, place
+from skcrf_sdca.text.core.layouts import default_columns, is_header, named_columns
 from skcrf_sdca.text.core.reading import Reading
+from skcrf_sdca.text.core.rows import is_blank, iter_rows
 from skcrf_sdca.text.corpora import iter_corpus, options_of
-from skcrf_sdca.text.formats.conll import (
-    default_columns,
-    is_blank,
-    is_header,
-    iter_rows,
-    named_columns,
-    without_comments,
-)
 from skcrf_sdca.text.formats.conllu import (
     check_known,
     checked_label,

@@ -243,10 +243,16 @@ def labels_come_first(first: Iterable[str], last: Iterable[str]) -> bool:
     """
     found = set(first)
     has_spans = not found <= {OUTSIDE}
-    return has_spans and _are_labels(found) and not _are_labels(last)
+    return has_spans and are_labels(found) and not are_labels(last)
 
 
-def _are_labels(values):
+def are_labels(values: Iterable[str]) -> bool:
+    """Tell whether all values have a prefix of some scheme and a type, or are "O".
+
+    >>> from skcrf_sdca.data.tagging_schemes import are_labels
+    >>> are_labels(["B-PER", "O"]), are_labels(["B", "Anna"])
+    (True, False)
+    """
     parts = (value.partition("-") for value in values if value != OUTSIDE)
     return all(prefix in _PREFIXES and own_type for prefix, _, own_type in parts)
 

@@ -350,6 +350,8 @@ tokens = st.tuples(words, st.sampled_from(["NNP", "IN"]))
 sentences = st.lists(st.lists(tokens, min_size=1, max_size=4), max_size=5)
 
 
+# Made sentences are odd.
+@pytest.mark.filterwarnings("ignore::skcrf_sdca.text.ReadingWarning")
 @given(sentences, st.integers(1, 3))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_labels_are_those_of_predict(files, run, X, batch):

@@ -7,13 +7,16 @@ prints it first.
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
 from skcrf_sdca._utils.messages import counted
+from skcrf_sdca.text.core.answers import answers
 
 # Sequences that are counted at once.
 _AT_ONCE = 64
+# Tokens that are kept, to ask whether a column tells the label.
+_N_KEPT = 20_000
 # Bounds of what is odd in the counts.
 _MANY_SENTENCES, _MANY_TOKENS, _FEW_TOKENS, _MANY_LABELS = 10, 2000, 20, 20
 
@@ -95,6 +98,8 @@ class Reading:
         self._n_noted: Counter[tuple[str, str]] = Counter()
         self._firsts: dict[tuple[str, str], tuple[str, str]] = {}
         self._odd: dict[str, None] = {}
+        self._kept: list[Any] = []
+        self._n_kept = 0
 
     def take(self, role: str, found: str, *, option: str | None = None) -> None:
         """Say what was taken for a role; `option` says otherwise, if it was guessed."""
@@ -139,6 +144,9 @@ class Reading:
         if self.labelled:
             labels = (sequence.labels or () for sequence in found)
             self.labels.update(chain.from_iterable(labels))
+            if "features" in self.guesses and self._n_kept < _N_KEPT:
+                self._kept += found
+                self._n_kept += sum(lengths)
 
     @property
     def n_labels(self) -> int:
@@ -152,7 +160,23 @@ class Reading:
             n = _counted(self._n_noted[noun, what], noun)
             noted.append(f"{n} {what}; the first is {first}. {cure}".rstrip())
         odd = (f"{text}{self._otherwise(role)}." for text, role in _odd_counts(self))
-        return [*noted, *self._odd, *odd]
+        return [*noted, *self._odd, *odd, *self._answers()]
+
+    def _answers(self):
+        """Yield messages on columns that became features, and tell the label."""
+        columns: dict[str, list[str]] = {}
+        for token in chain.from_iterable(own.tokens for own in self._kept):
+            for name, value in token.items():
+                columns.setdefault(name, []).append(value)
+        columns.pop("word", None)
+        labels = chain.from_iterable(own.labels for own in self._kept)
+        texts = ["" if label is None else str(label) for label in labels]
+        of_all = {name: x for name, x in columns.items() if len(x) == len(texts)}
+        for name, why in answers(of_all, texts):
+            yield (
+                f"the column {name} is a feature, but new text may not have it: it "
+                f"{why}{self._otherwise('features')}."
+            )
 
     def warn(self) -> None:
         """Warn of the messages, in the name of the caller of the caller."""
@@ -173,14 +197,19 @@ class Reading:
             counts.append(_counted(self.n_labels, "label"))
         if self.labels[None]:
             counts.append(f"{_counted(self.labels[None], 'token')} without a label")
-        taken = {role: self._taken(role, found) for role, found in self.taken.items()}
-        start = taken.pop("format", "read")
-        roles = ", ".join(f"{role}: {found}" for role, found in taken.items())
-        return "; ".join([f"{start}: {', '.join(counts)}", *[roles] * bool(roles)])
+        taken = {role: f"{role}: {found}" for role, found in self.taken.items()}
+        start = self.taken.get("format", "read") + self._alternative("format")
+        roles = [role for role in taken if role != "format"]
+        for role, following in zip_longest(roles, roles[1:]):
+            # Several roles in a row may have one option.
+            if self.guesses.get(role) != self.guesses.get(following):
+                taken[role] += self._alternative(role)
+        found = ", ".join(taken[role] for role in roles)
+        return f"{start}: {', '.join(counts)}{'; ' * bool(found)}{found}"
 
-    def _taken(self, role, found):
+    def _alternative(self, role):
         option = self.guesses.get(role)
-        return f"{found} ({self.option(option)} says otherwise)" if option else found
+        return f" ({self.option(option)} says otherwise)" if option else ""
 
 
 def _counted(n, noun):

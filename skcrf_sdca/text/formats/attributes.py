@@ -7,11 +7,11 @@ names a backslash stands before each colon and each backslash.
 import re
 from collections.abc import Iterator
 
+from skcrf_sdca.text.core.comments import without_comments
 from skcrf_sdca.text.core.files import blocks, numbered_lines, place
 from skcrf_sdca.text.core.passages import Read, TextSource
 from skcrf_sdca.text.core.reading import Reading
-
-from .conll import iter_rows, without_comments
+from skcrf_sdca.text.core.rows import iter_rows
 
 _ESCAPED = re.compile(r"\\(.)")
 # Before and after the last colon, if it is no escaped one.

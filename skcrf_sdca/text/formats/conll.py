@@ -4,40 +4,43 @@ This is the only module that knows the format: comments, marks of documents and 
 lines between sequences.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.label_encoding import flat_labels
-from skcrf_sdca.data.tagging_schemes import labels_come_first
-from skcrf_sdca.text.core.column_names import candidates
-from skcrf_sdca.text.core.files import (
-    BLANKS,
-    blocks,
-    numbered_lines,
-    place,
-    write_text,
+from skcrf_sdca.text.core.comments import DOCUMENT, Comments
+from skcrf_sdca.text.core.files import BLANKS, numbered_lines, place, write_text
+from skcrf_sdca.text.core.layouts import (
+    LABEL,
+    given_layout,
+    guessed_layout,
+    titled_layout,
 )
 from skcrf_sdca.text.core.passages import Read, TextSource
 from skcrf_sdca.text.core.reading import Reading
-from skcrf_sdca.text.core.tokens import Token, Tokens, checked_names
+from skcrf_sdca.text.core.rows import (
+    fields,
+    iter_rows,
+    mixed_fields,
+    without_ends,
+    without_odd_blanks,
+)
+from skcrf_sdca.text.core.tokens import Token, Tokens
 
-_DOCUMENT = "-DOCSTART-"
-_TABS_AND_BLANKS = re.compile("[ \t]+")
-# A line that people see as blank: other white space, and marks that are not seen.
-_ODD_BLANK = re.compile(r"[\s\ufeff\u200b\u2060]*")
+# What `read_conll` takes the columns for, if they are not given.
+COLUMNS = ("word", "pos", "label")
 
 
 def read_conll(
     file: FilePath | IO[str] | IO[bytes],
-    columns: Iterable[str | None] | None = ("word", "pos", "label"),
+    columns: Iterable[str | None] | None = COLUMNS,
     *,
-    label: str | None = "label",
+    label: str | int | None = LABEL,
     delimiter: str | None = None,
     comment: str | None = None,
-    header: bool = False,
+    header: bool | None = None,
     encoding: str = "utf-8-sig",
 ) -> Any:
     r"""Read sequences of tokens, and their labels, from a file of columns.
@@ -52,12 +55,13 @@ def read_conll(
         whatever the name of the file is.
     columns : sequence of (str or None), or None, default=("word", "pos", "label")
         Name of each column; columns named None are not read. None takes the names of
-        the `header`, or of a first line with usual names such as "token" and "ner_tag".
-        Without such names it takes the last column for the label, or the first if only
-        this has labels such as "B-PER" and "O" in the first sequence. It calls the
-        others "word", "pos", "column3" and so on.
-    label : str or None, default="label"
-        Name of the column with the labels; None if there is none.
+        the `header`. Without a header it takes the last column for the label, or the
+        first if only this has labels such as "B-PER" and "O" in the first sequence. It
+        calls the others "word", "pos", "column3" and so on. Columns at the ends that
+        are empty in the first sequence are not read.
+    label : str, int or None, default="label"
+        Name of the column with the labels, or its number, from 1; None if there is
+        none.
     delimiter : str, default=None
         Text between columns. By default tabs separate the columns of a line with tabs,
         and one or more blanks the columns of other lines. If these are not as many as
@@ -65,12 +69,14 @@ def read_conll(
         blanks, such as " \t", any run of them separates. A delimiter after the last
         column is ignored, and so are blanks beside a delimiter.
     comment : str, default=None
-        Lines that begin with this are comments. By default there are no comments,
-        because "#" may be a word.
-    header : bool, default=False
+        Lines that begin with this are comments. By default, lines such as "# text = a"
+        are comments if they have not the columns of a token; else "#" is a word.
+    header : bool, default=None
         Whether the first line that is no comment has the names of the columns. They are
         taken if `columns` is None: a name such as "Token" or "FORM" becomes "word", and
-        a name such as "ner_tag" becomes `label`, if no column has this name.
+        a name such as "ner_tag" becomes `label`, if no column has this name. By default
+        this is asked only if `columns` is None: the line is a header if it has usual
+        names of words and labels, or "TOKEN" and names that are in no line after it.
     encoding : str, default="utf-8-sig"
         Encoding of bytes; the default is UTF-8, with or without a byte order mark.
 
@@ -91,6 +97,11 @@ def read_conll(
         If the file cannot be read or decompressed.
     LookupError
         If `encoding` is no encoding of text files.
+
+    Warns
+    -----
+    ReadingWarning
+        If what was read is odd, such as a label ''.
 
     See Also
     --------
@@ -130,89 +141,133 @@ def read_columns(
     reading: Reading,
     *,
     columns: Iterable[str | None] | None = None,
-    label: str | None = "label",
+    label: str | int | None = LABEL,
     delimiter: str | None = None,
     comment: str | None = None,
-    header: bool = False,
+    header: bool | None = None,
 ) -> Iterator[Read]:
     """Yield the sequences of a file of columns, whose options are of `read_conll`."""
     label = label if reading.labelled else None
-    lines = without_comments(numbered_lines(file, reading.encoding), comment)
+    comments = Comments(file, reading, comment)
+    lines = comments.without(numbered_lines(file, reading.encoding))
+    layout = None if columns is None else given_layout(columns, label)
     if header:
         first = next((line for _, line in lines if line.strip(BLANKS)), None)
-        if columns is None and first is not None:
-            columns = named_columns(_fields(first, delimiter, None), label)
-    names = None if columns is None else _checked_columns(columns, label)
-    if names is None or len(names) > 1:
+        if layout is None and first is not None:
+            layout = titled_layout(fields(first, delimiter), label)
+    if layout is None or len(layout.names) > 1:
         lines = without_odd_blanks(lines)
-    # Equal strings are stored once: this saves memory and makes lookups faster.
-    shared: dict[str, str] = {}
-    for k, (found, numbers, rows) in enumerate(_blocks(lines, delimiter, names, label)):
-        kept = [(i, n) for i, n in enumerate(found) if n not in (None, label)]
-        at = None if label is None else found.index(label)
-        tokens, labels = [], []
-        for number, row in zip(numbers, rows, strict=True):
-            if len(row) != len(found):
-                raise ValueError(_wrong_number(place(file, number), row, found))
-            fields = [shared.setdefault(field, field) for field in row]
-            tokens.append({name: fields[i] for i, name in kept})
-            if at is not None:
-                labels.append(fields[at])
-        yield Read(tokens, None if at is None else labels, TextSource(k))
+    first, blocks = comments.after_first(iter_rows(lines, delimiter))
+    if layout is None and first:
+        layout = guessed_layout(_fields_of(first, delimiter), label, header)
+        if layout.titles:
+            reading.take("titles", "the first line", option="header")
+            blocks = _without_line(blocks, first[0])
+    if layout is not None:
+        if not layout.tokens:
+            raise ValueError(f"{place(file, 1)}: no column but the label is read.")
+        layout.say(
+            reading,
+            columns=columns is None or columns is COLUMNS,
+            label=label == LABEL and columns is None,
+        )
+        rows = _Rows(file, reading, layout, delimiter)
+        yield from rows.sequences(blocks, comments)
 
 
-def _blocks(lines, delimiter, names, label):
-    """Yield the names of the columns, the numbers of the lines, and the rows.
+def _fields_of(lines, delimiter):
+    """Return the columns of the first lines.
 
-    If the names are None, the first rows tell them.
+    If rows separated by tabs do not fit, but rows separated by any blanks do, the
+    latter are taken.
     """
-    if names is not None:
-        for numbers, _, rows in iter_rows(lines, delimiter, len(names)):
-            yield names, numbers, rows
-        return
-    for numbers, texts, rows in iter_rows(lines, delimiter):
-        if names is None:
-            names, n_skipped = _found_names(texts, rows, label)
-            numbers, texts = numbers[n_skipped:], texts[n_skipped:]
-        if texts:
-            yield names, numbers, [_fields(x, delimiter, len(names)) for x in texts]
-
-
-def _found_names(lines, rows, label):
-    """Return the names of the columns, and how many of the first rows have no tokens.
-
-    If the first row has names of a header, these are taken. If rows separated by tabs
-    do not fit, but rows separated by any blanks do, the latter are taken.
-    """
-    mixed = [[f for f in _TABS_AND_BLANKS.split(line) if f] for line in lines]
+    rows = [fields(line, delimiter) for line in lines]
+    mixed = list(map(mixed_fields, lines))
     widths, others = (set(map(len, found)) for found in (rows, mixed))
     has_blank = any(" " in row[-1].strip(BLANKS) for row in rows)
-    if (len(widths) > 1 or has_blank) and len(others) == 1:
-        rows = mixed
-    if is_header(rows[0]):
-        return named_columns(rows[0], label), 1
-    n = len(rows[0])
-    first, last = ([row[k] for row in rows] for k in (0, -1))
-    if label is not None and n > 1 and labels_come_first(first, last):
-        return [label, *default_columns(n - 1)], 0
-    return default_columns(n) if label is None else [*default_columns(n - 1), label], 0
+    is_mixed = (len(widths) > 1 or has_blank) and len(others) == 1
+    return mixed if is_mixed else rows
 
 
-def is_header(fields):
-    """Return whether a row has usual names of a column of words and one of labels."""
-    words, labels = (candidates(fields, role) for role in ("word", "label"))
-    return bool(words and labels) and words != labels
+def _without_line(blocks, line):
+    """Yield the blocks without the first line of this text."""
+    for numbers, texts, rows in blocks:
+        if line in texts:
+            k = texts.index(line)
+            yield tuple((*own[:k], *own[k + 1 :]) for own in (numbers, texts, rows))
+            break
+        yield numbers, texts, rows
+    yield from blocks
 
 
-def _wrong_number(where, fields, columns):
-    return (
-        f"{where}: {counted(len(fields), 'column')}, {fields!r:.80}, but "
-        f"{counted(len(columns), 'name')} in columns={columns}. Pass columns= with the "
-        "name of each column of the file, None for one not to read, and delimiter= if "
-        "tabs or blanks do not separate them; or, if the line is a comment, say with "
-        "comment= how comments begin; if each line has as many attributes as it likes, "
-        "read_corpus(file, 'attributes') reads it."
-    )
+class _Rows:
+    """Makes sequences of the rows of a file, which have one layout."""
+
+    def __init__(self, file, reading, layout, delimiter):
+        self._file, self._reading, self._layout = file, reading, layout
+        self._delimiter = delimiter
+
+    def sequences(self, blocks, comments):
+        """Yield the sequences of the numbered lines and rows of each block."""
+        layout, n = self._layout, len(self._layout.names)
+        places, names = zip(*layout.tokens, strict=True)
+        at = None if layout.label is None else layout.names.index(layout.label)
+        # Equal strings are stored once: this saves memory and makes lookups faster.
+        shared: dict[str, str] = {}
+        stored, width, k = shared.setdefault, {n}, 0
+        for block in blocks:
+            numbers, texts, rows = comments.left_out(block, n)
+            if set(map(len, rows)) != width:
+                rows = list(map(self._fitted, numbers, texts, rows))
+            if not rows:
+                continue
+            columns = [list(map(stored, own, own)) for own in zip(*rows, strict=True)]
+            values = zip(*(columns[i] for i in places), strict=True)
+            tokens = [dict(zip(names, own, strict=True)) for own in values]
+            labels = None if at is None else columns[at]
+            comments.ask(texts, labels)
+            if "" in shared:
+                self._note_empty(numbers, columns[places[0]])
+            yield Read(tokens, labels, TextSource(k))
+            k += 1
+        comments.tell()
+
+    def _fitted(self, number, text, row):
+        """Return the columns of a line, which are as many as the names.
+
+        Raise ValueError if they are not, whatever separates them.
+        """
+        n = len(self._layout.names)
+        row = without_ends(row, n)
+        if len(row) != n and self._delimiter is None:
+            mixed = mixed_fields(text)
+            row = mixed if len(mixed) == n else row
+        if len(row) != n:
+            raise ValueError(self._wrong_number(number, row))
+        return row
+
+    def _note_empty(self, numbers, words):
+        """Note the tokens whose word is empty."""
+        for number, word in zip(numbers, words, strict=True):
+            if not word:
+                self._reading.note(
+                    "token",
+                    "without a word: its first column is empty",
+                    place(self._file, number),
+                    f"{self._reading.option('columns')} names the columns.",
+                )
+
+    def _wrong_number(self, number, row):
+        option, names = self._reading.option, self._layout.names
+        return (
+            f"{place(self._file, number)}: {counted(len(row), 'column')}, {row!r:.80}, "
+            f"but {counted(len(names), 'name')} in columns={names}. Pass "
+            f"{option('columns')} with the name of each column of the file, None for "
+            f"one not to read, and {option('delimiter')} if tabs or blanks do not "
+            "separate them; or, if the line is a comment, say with "
+            f"{option('comment')} how comments begin; if each line has as many "
+            "attributes as it likes, the format 'attributes' reads it."
+        )
 
 
 def write_conll(
@@ -276,92 +331,6 @@ def write_conll(
     write_text(file, _joined(lines, tokens.lengths), encoding)
 
 
-def _checked_columns(columns, label):
-    columns = checked_names(columns)
-    if label is not None and label not in columns:
-        raise ValueError(
-            f"columns has no {label!r}: say with label= which of {columns} holds the "
-            "labels, or label=None if none does."
-        )
-    return columns
-
-
-def default_columns(n):
-    """Return the names of n columns, at least one, before the label."""
-    return ["word", "pos", *(f"column{k}" for k in range(3, n + 1))][: max(n, 1)]
-
-
-def named_columns(names, label):
-    """Return names of a header as templates and readers have them.
-
-    The column of words becomes "word", and the one of labels, if it has not the name
-    `label` already and none is left out, becomes this.
-    """
-    renamed = dict.fromkeys(candidates(names, "pos")[:1], "pos")
-    renamed |= dict.fromkeys(candidates(names, "word")[:1], "word")
-    if label is not None and label not in names:
-        others = [name for name in candidates(names, "label") if name not in renamed]
-        renamed |= dict.fromkeys(others[:1] or names[-1:], label)
-    return [renamed.get(name, name) for name in names]
-
-
-def without_comments(numbered, comment):
-    """Yield the numbered lines but comments; where a document begins, a blank one."""
-    if comment == "":
-        raise ValueError("comment='' begins every line; comment=None has no comments.")
-    for number, line in numbered:
-        if comment is None or not line.startswith(comment):
-            yield number, "" if line.startswith(_DOCUMENT) else line
-
-
-def without_odd_blanks(numbered):
-    """Yield the numbered lines, with blank ones for those that people see as blank.
-
-    In a file of one column, such a line may be a token.
-    """
-    for number, line in numbered:
-        # To ask whether a line is of ASCII takes no time.
-        is_odd = not line.isascii() and _ODD_BLANK.fullmatch(line)
-        yield number, "" if is_odd else line
-
-
-def iter_rows(lines, delimiter, n_columns=None):
-    """Yield the numbers of the lines, the lines and their columns of each sequence.
-
-    `lines` is what `without_comments` yields, and is read as the sequences are taken.
-    The number of columns is not checked; a delimiter that ends a line is ignored if the
-    line has ``n_columns`` without it.
-    """
-    for block in blocks(lines):
-        numbers, texts = zip(*block, strict=True)
-        yield numbers, texts, [_fields(line, delimiter, n_columns) for line in texts]
-
-
-def is_blank(delimiter):
-    """Return whether a delimiter is blanks and tabs alone."""
-    return not delimiter.strip(BLANKS)
-
-
-def _fields(line, delimiter, n_columns):
-    if delimiter is not None and len(delimiter) > 1 and is_blank(delimiter):
-        return [field for field in re.split(f"[{delimiter}]+", line) if field]
-    if delimiter is None and "\t" not in line:
-        # Only blanks separate: words may contain other white space.
-        fields = line.split(" ")
-        return [field for field in fields if field] if "" in fields else fields
-    fields = line.split("\t" if delimiter is None else delimiter)
-    if " " in line and delimiter != " ":
-        # A token may be a blank.
-        fields = [field.strip(" ") or field for field in fields]
-    # Some programs end each line by a delimiter.
-    if len(fields[:-1]) == n_columns and not fields[-1]:
-        return fields[:-1]
-    if delimiter is None and n_columns is not None and len(fields) != n_columns:
-        mixed = [field for field in _TABS_AND_BLANKS.split(line) if field]
-        return mixed if len(mixed) == n_columns else fields
-    return fields
-
-
 def _check_fields(tokens, parts, delimiter):
     """Raise ValueError if a field could not be read again."""
     separators = {delimiter, "\r", "\n"}
@@ -372,7 +341,7 @@ def _check_fields(tokens, parts, delimiter):
                 not field.strip(BLANKS)
                 or field != field.strip(" ")
                 or any(separator in field for separator in separators)
-                or (k == 0 and field.startswith(_DOCUMENT))
+                or (k == 0 and field.startswith(DOCUMENT))
             ):
                 raise ValueError(
                     f"{tokens.place(i)}: {field!r} in column {k} could not be read "

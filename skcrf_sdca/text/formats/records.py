@@ -17,12 +17,12 @@ from skcrf_sdca._utils.typing import SpanScheme
 from skcrf_sdca.data.spans import TYPED
 from skcrf_sdca.text.core.column_names import candidates
 from skcrf_sdca.text.core.files import BLANKS, is_source, numbered_lines, place
+from skcrf_sdca.text.core.layouts import default_columns
 from skcrf_sdca.text.core.passages import Document, Passages, Read, TextSource
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.offsets import Offsets, char_spans, token_offsets
 from skcrf_sdca.text.spans.units import by_characters
 
-from .conll import default_columns
 from .nested_records import NESTED, is_text
 
 # Hugging Face data sets have this number at tokens without a label.

@@ -1,0 +1,77 @@
+"""Rows of columns: the lines of a file between blank ones, and the fields of lines.
+
+This is the only module that knows what separates columns and sequences.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from skcrf_sdca.text.core.files import BLANKS, blocks
+
+Numbered: TypeAlias = tuple[int, str]
+#: The numbers of some lines, the lines, and their columns.
+Block: TypeAlias = tuple[Sequence[int], Sequence[str], Sequence[Sequence[str]]]
+
+_TABS_AND_BLANKS = re.compile("[ \t]+")
+# White space, and marks that are not seen.
+_NOT_SEEN = re.compile(r"[\s\ufeff\u200b\u2060]*")
+
+
+def without_odd_blanks(numbered: Iterable[Numbered]) -> Iterator[Numbered]:
+    """Yield the numbered lines, with blank ones for those that people see as blank.
+
+    In a file of one column, such a line may be a token.
+    """
+    for number, line in numbered:
+        # To ask whether a line is of ASCII, or of white space, takes no time.
+        is_odd = line.isspace() or (not line.isascii() and _NOT_SEEN.fullmatch(line))
+        yield number, "" if is_odd else line
+
+
+def iter_rows(lines: Iterable[Numbered], delimiter: str | None) -> Iterator[Block]:
+    """Yield the numbers of the lines, the lines and their columns of each sequence.
+
+    `lines` are read as the sequences are taken.
+    The number of columns is not checked.
+    """
+    for block in blocks(lines):
+        numbers, texts = zip(*block, strict=True)
+        yield numbers, texts, [fields(line, delimiter) for line in texts]
+
+
+def is_blank(delimiter: str) -> bool:
+    """Return whether a delimiter is blanks and tabs alone."""
+    return not delimiter.strip(BLANKS)
+
+
+def fields(line: str, delimiter: str | None) -> list[str]:
+    """Return the columns of a line, between tabs, blanks or another delimiter."""
+    if delimiter is not None and len(delimiter) > 1 and is_blank(delimiter):
+        return [field for field in re.split(f"[{delimiter}]+", line) if field]
+    if delimiter is None and "\t" not in line:
+        # Only blanks separate: words may contain other white space.
+        found = line.split(" ")
+        return [field for field in found if field] if "" in found else found
+    found = line.split("\t" if delimiter is None else delimiter)
+    if " " in line and delimiter != " ":
+        # A token may be a blank.
+        found = [field.strip(" ") or field for field in found]
+    return found
+
+
+def mixed_fields(line: str) -> list[str]:
+    """Return the columns of a line between any runs of tabs and blanks."""
+    return [field for field in _TABS_AND_BLANKS.split(line) if field]
+
+
+def without_ends(row: Sequence[str], n: int) -> Sequence[str]:
+    """Return a row without the empty columns after the n-th.
+
+    Some programs end each line by a delimiter, and tables by several.
+    """
+    if len(row) <= n:
+        return row
+    kept = row[:n]
+    is_ended = len(row) == n + 1 or (n and len(row) > n and kept[-1])
+    return kept if is_ended and not any(row[n:]) else row
