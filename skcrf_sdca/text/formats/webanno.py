@@ -1,4 +1,4 @@
-r"""Tables of WebAnno and INCEpTION, version 3: a line for each token, layers beside it.
+"""Tables of WebAnno and INCEpTION, version 3: a line for each token, layers beside it.
 
 A layer has a column for each of its features. In a cell a bar separates annotations of
 one token, a number as in "PER[1]" is the one of a span, also in the next cells, and a
