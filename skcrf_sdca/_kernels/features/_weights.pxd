@@ -83,7 +83,6 @@ cdef class FeatureSums(PenaltyRise):
     cdef void add_to(self, Weights out, double step) noexcept nogil
 
 
-cdef object addressable(array)
 cdef FeatureSums new_sums(DistinctFeatures features, Weights weights)
 
 

@@ -9,7 +9,7 @@ from libc.math cimport isinf
 from libc.string cimport memcpy
 
 from ._features cimport DistinctFeatures, FeatureRows, RowLayout
-from ..math._vecmath cimport ops, skcrf_factors
+from ..math._vecmath cimport addressable, ops, skcrf_factors
 
 import numpy as np
 
@@ -17,15 +17,6 @@ import numpy as np
 # Entries of a row of X whose weights are not all 0, at a time.
 cdef enum:
     BATCH = 64
-
-
-cdef object addressable(array):
-    """Return an array, or zeros if it has no columns, so that it has an address.
-
-    A structure may have no tied potentials.
-    """
-    *shape, n_columns = array.shape
-    return array if n_columns > 0 else np.zeros((*shape, 1), dtype=array.dtype)
 
 
 cdef class Weights:

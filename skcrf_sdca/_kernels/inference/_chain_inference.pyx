@@ -92,7 +92,7 @@ cdef class ChainInference(DirectInference):
         self.edge_offsets = marginals.edge_offsets
         self.nodes = KeptPart(marginals.node, self.most_local)
         self.edges = KeptPart(edge, max(self.longest - 1, 1) * self.n_tied)
-        self.matrix = np.empty(self.n_tied)
+        self.matrix = np.empty(max(self.n_tied, 1))
 
     cdef void set_tied(self, const double* tied, bint sums) noexcept nogil:
         if sums:

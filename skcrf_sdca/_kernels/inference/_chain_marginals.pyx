@@ -11,7 +11,7 @@ from ._chain_inference cimport ChainInference
 from ._inference cimport Values
 from ._passes cimport Items
 from ..math._transitions cimport TransitionLayout
-from ..math._vecmath cimport Stored, doubles, ops, vfollow, vxlogx
+from ..math._vecmath cimport Stored, doubles, ops, start_of, vfollow, vxlogx
 
 ctypedef fused real:
     float
@@ -35,7 +35,7 @@ def marginals(
             values[i] = 0.0
             if not items.take(i):
                 continue
-            if inference.length > 1:
+            if inference.length > 1 and inference.n_tied > 0:
                 edge_out = &edge[edge_offsets[i], 0]
             values[i] = forward_backward(
                 inference.workspace, items.scores.local, inference.length,
@@ -85,10 +85,14 @@ def renormalize(
     were stored.
     """
     cdef Py_ssize_t i, t, length, n = node.shape[1]
-    cdef double[::1] q = cython_array((layout.size,), sizeof(double), "d")
+    cdef double[::1] q = cython_array((max(layout.size, 1),), sizeof(double), "d")
     cdef double[::1] sums = cython_array((n,), sizeof(double), "d")
+    cdef const real* edges = NULL
     cdef const real* edge_in
     cdef double* before
+    cdef double* total = start_of(edge_total)
+    if edge.shape[0] > 0 and edge.shape[1] > 0:
+        edges = &edge[0, 0]
     with nogil:
         for i in range(begin, end):
             length = offsets[i + 1] - offsets[i]
@@ -96,7 +100,7 @@ def renormalize(
             if length == 1:
                 values[i] = -vxlogx(doubles(&node[offsets[i], 0]), n)
             for t in range(length - 1):
-                edge_in = &edge[edge_offsets[i] + t, 0]
+                edge_in = edges + (edge_offsets[i] + t) * layout.size
                 before = &node[offsets[i] + t, 0]
                 if t > 0:
                     values[i] += vxlogx(doubles(before), n)
@@ -108,7 +112,7 @@ def renormalize(
                 else:
                     follow(layout, edge_in, before, &sums[0], &q[0], before + n)
                 values[i] -= vxlogx(doubles(&q[0]), layout.size)
-                ops.axpy(weight[i], &q[0], &edge_total[0], layout.size)
+                ops.axpy(weight[i], &q[0], total, layout.size)
 
 
 # The twin of the kernel of all pairs, see vecmath.h.

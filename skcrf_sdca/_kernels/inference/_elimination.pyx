@@ -60,7 +60,7 @@ cdef class Workspace(Cliques):
         self.raw = np.empty(trees.most_rows * n)
         self.pair = np.empty(n * n)
         self.row = np.empty(n)
-        self.totals = np.empty(trees.n_edge_features * n * n)
+        self.totals = np.empty(max(trees.n_edge_features, 1) * n * n)
 
     cdef double* inward_of(self, Py_ssize_t i, Py_ssize_t step) noexcept nogil:
         """Return the address of what the node of a step gets from itself and below."""

@@ -20,7 +20,7 @@ from libc.math cimport NAN
 from libc.string cimport memcpy
 
 from ..math._line_search cimport Segment
-from ..math._vecmath cimport Stored
+from ..math._vecmath cimport Stored, addressable
 
 import numpy as np
 
@@ -183,7 +183,8 @@ cdef class KeptPart:
 
     def __init__(self, kept, most):
         self.itemsize = kept.itemsize
-        self.kept = kept.reshape(-1).view(np.uint8)
+        self.kept = addressable(kept.reshape(-1).view(np.uint8))
+        most = max(most, 1)
         self.target = np.empty(most * self.itemsize, dtype=np.uint8)
         self.moved = np.empty(most * self.itemsize, dtype=np.uint8)
         self.ratio = np.empty(most, dtype=np.float32)
@@ -199,7 +200,7 @@ cdef class KeptPart:
     cdef void keep_moved(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
         """Keep n moved marginals, from the first on."""
         memcpy(
-            &self.kept[first * self.itemsize], &self.moved[0], n * self.itemsize
+            &self.kept[0] + first * self.itemsize, &self.moved[0], n * self.itemsize
         )
 
 

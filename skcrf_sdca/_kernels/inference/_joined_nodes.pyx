@@ -7,9 +7,8 @@ separators, whatever these are.
 
 from libc.string cimport memset
 
-from ..features._weights cimport addressable
 from ..math._line_search cimport Part, Segment
-from ..math._vecmath cimport ops, vaim
+from ..math._vecmath cimport addressable, ops, vaim
 from ._inference cimport (
     DirectInference,
     KeptPart,

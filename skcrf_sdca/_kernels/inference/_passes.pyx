@@ -9,8 +9,7 @@ item without positions has the score 0.
 cimport cython
 
 from ._inference cimport Inference, Values, begin_of_local
-from ..math._vecmath cimport start_of
-from ..features._weights cimport addressable
+from ..math._vecmath cimport addressable, start_of
 
 import numpy as np
 

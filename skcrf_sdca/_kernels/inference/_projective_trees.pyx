@@ -9,6 +9,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from ..math._vecmath cimport addressable
 from ._eisner cimport Eisner, SiblingEisner, first_sibling
 from ._inference cimport Values
 from ._passes cimport Items
@@ -88,7 +89,7 @@ cdef class SiblingTreeInference(ProjectiveTreeInference):
         end=None,
     ):
         super().__init__(offsets, n_labels, allowed, single_root, begin, end)
-        self.siblings, self.bounds = siblings, bounds
+        self.siblings, self.bounds = addressable(siblings), bounds
 
     def _make_passes(self, n_words):
         self.spans = self.sibling_spans = SiblingEisner(n_words)
@@ -128,7 +129,7 @@ def sibling_marginals(
                 for m in range(1, n + 1):
                     first = first_sibling(n, h, m)
                     memcpy(
-                        &marginals[inference.bounds[i] + first],
-                        &inference.sibling_spans.of_siblings[first],
+                        &marginals[0] + inference.bounds[i] + first,
+                        &inference.sibling_spans.of_siblings[0] + first,
                         labs(h - m) * sizeof(double),
                     )

@@ -103,7 +103,7 @@ cdef class SegmentWorkspace:
             self.transition[p] = tied[p] + self.log_mask[p]
         tied += n * n
         for k in range(n):
-            row = &self.lengths[(k + 1) * most]
+            row = &self.lengths[0] + (k + 1) * most
             for length in range(1, most + 1):
                 p = k * most + length - 1
                 row[-length] = tied[p] + self.log_mask[n * n + p]
@@ -270,7 +270,7 @@ cdef Py_ssize_t write_terms(
     cdef Py_ssize_t i, n
     cdef const double* row = local + (end - 1) * work.n_labels
     cdef const double* opened = &work.opened[k * work.stride]
-    cdef const double* lengths = &work.lengths[(k + 1) * work.most] - end
+    cdef const double* lengths = &work.lengths[0] + (k + 1) * work.most - end
     cdef double tail, drop = work.drops[end - 1]
     cdef const double* scores = NULL
     terms[0] = (

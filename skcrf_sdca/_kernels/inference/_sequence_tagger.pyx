@@ -13,9 +13,9 @@ from libc.string cimport memcpy
 
 from ..features._encoder cimport Encoder, Lookup, type_of_items
 from ..features._features cimport RowLayout
-from ..features._weights cimport Weights, addressable
+from ..features._weights cimport Weights
 from ..math._transitions cimport TransitionLayout
-from ..math._vecmath cimport ops
+from ..math._vecmath cimport addressable, ops
 from ._chain cimport Workspace, viterbi
 
 import numpy as np

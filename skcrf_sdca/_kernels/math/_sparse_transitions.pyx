@@ -24,7 +24,7 @@ from ._transitions cimport (
     share_best,
     share_forward,
 )
-from ._vecmath cimport SKCRF_ROWS, ops, skcrf_blocks
+from ._vecmath cimport SKCRF_ROWS, addressable, ops, skcrf_blocks
 
 import numpy as np
 
@@ -307,13 +307,17 @@ cdef class SparseTransitions(TransitionLayout):
         double* out,                    # out, (K,) -inf for a sum of nothing
     ) noexcept nogil:
         cdef Py_ssize_t k, p, label, other, n = self.n_labels
-        cdef const int* ends = &self.to_labels[0] if to else &self.from_labels[0]
-        cdef const int* others = &self.from_labels[0] if to else &self.to_labels[0]
+        cdef const int* ends = NULL
+        cdef const int* others = NULL
         cdef double largest = maximum(added, n)
         cdef double* shift = buffer
         cdef double* exponential = shift + n
         cdef double* base = exponential + n
         cdef double* factor = base + n
+        if self.size > 0:
+            ends, others = &self.from_labels[0], &self.to_labels[0]
+        if to:
+            ends, others = others, ends
         for k in range(n):
             shift[k], out[k] = largest, -INFINITY
         if largest == -INFINITY:
@@ -491,11 +495,6 @@ def _lists_beside_free(n_labels, *masks):
     shape = n_labels, n_labels
     masks = (np.frombuffer(m, dtype=bool).reshape(shape) for m in masks)
     return SparseTransitions(*masks)
-
-
-cdef object addressable(array):
-    """Return an array, or one number if it is empty, so that it has an address."""
-    return array if len(array) else np.zeros(1, dtype=array.dtype)
 
 
 # Four sums at a time, since an addition takes as long as four can be begun in.

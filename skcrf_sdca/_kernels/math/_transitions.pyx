@@ -17,7 +17,7 @@ from libc.math cimport INFINITY, exp, log
 
 from skcrf_sdca._kernels.math._vecmath import LEVEL
 
-from ._vecmath cimport ops
+from ._vecmath cimport addressable, ops
 
 import numpy as np
 
@@ -102,7 +102,7 @@ cdef class TransitionLayout:
 
     def set_blocks(self, blocks):
         """Lay the labels of the blocks end to end."""
-        cdef const int[::1] before = np.concatenate([b for b, _ in blocks])
+        cdef const int[::1] before = addressable(np.concatenate([b for b, _ in blocks]))
         cdef const int[::1] reached = np.concatenate([r for _, r in blocks])
         cdef const long long[::1] n_before = np.array([len(b) for b, _ in blocks])
         cdef const long long[::1] n_reached = np.array([len(r) for _, r in blocks])

@@ -153,6 +153,11 @@ cdef struct Stored:
     bint single
 
 
+# An address is that of an element, which must exist. What may be the end, or of
+# nothing, is the first address plus an offset, of an array that has one.
+cdef object addressable(array)
+
+
 cdef inline double* start_of(const double[::1] x) noexcept nogil:
     """Return the address of the first number, NULL if there is none."""
     return <double*> &x[0] if x.shape[0] > 0 else NULL

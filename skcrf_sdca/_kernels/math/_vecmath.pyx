@@ -9,6 +9,8 @@ from cython.view cimport array as cython_array
 
 from skcrf_sdca._kernels import HIGHEST_LEVEL
 
+import numpy as np
+
 ctypedef fused real:
     float
     double
@@ -21,6 +23,15 @@ cdef extern from "vecmath.h":
 
 LEVEL = skcrf_level(HIGHEST_LEVEL)
 ops = skcrf_vecmath_of(LEVEL)
+
+
+cdef object addressable(array):
+    """Return an array, or zeros if it has no columns, so that it has an address.
+
+    A structure may have no tied potentials, say.
+    """
+    *shape, n_columns = array.shape
+    return array if n_columns > 0 else np.zeros((*shape, 1), dtype=array.dtype)
 
 
 def inner(const double[::1] x, const double[::1] y):

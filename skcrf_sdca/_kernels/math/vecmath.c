@@ -662,6 +662,8 @@ static void gather_each(const double *a, const int *index,
                         const double *restrict rows, double *restrict y,
                         ptrdiff_t n)
 {
+    if (bounds[0] == bounds[count])
+        return;
     const int *last = index + bounds[count] - 1;
     for (ptrdiff_t t = 0; t < count; t++, y += n)
         BY_PANELS(n, gather, a + bounds[t], index + bounds[t], bounds[t + 1] - bounds[t],
@@ -673,6 +675,8 @@ static void scatter_each(double step, const double *a, const int *index,
                          const double *restrict x, double *restrict rows,
                          ptrdiff_t n)
 {
+    if (bounds[0] == bounds[count])
+        return;
     const int *last = index + bounds[count] - 1;
     for (ptrdiff_t t = 0; t < count; t++, x += n)
         BY_PANELS(n, scatter, step, a + bounds[t], index + bounds[t],

@@ -23,7 +23,7 @@ from libc.string cimport memcmp, memcpy
 from ..math._line_search cimport linear_step
 from ..inference._inference cimport Values
 from ._visits cimport DualVisitor
-from ..features._weights cimport addressable
+from ..math._vecmath cimport addressable
 
 import numpy as np
 

@@ -17,8 +17,8 @@ from ..features._features cimport DistinctFeatures
 from ..inference._inference cimport DirectInference, Inference, Values, begin_of_local
 from ..math._line_search cimport Segment
 from ._tying cimport TiedChange, Tying
-from ..math._vecmath cimport ops
-from ..features._weights cimport Weights, addressable, new_sums
+from ..math._vecmath cimport addressable, ops
+from ..features._weights cimport Weights, new_sums
 
 import numpy as np
 

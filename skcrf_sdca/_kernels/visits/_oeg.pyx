@@ -20,9 +20,8 @@ from, the same numbers, by one marginalisation more.
 from libc.math cimport fabs
 
 from ..inference._inference cimport Values
-from ..math._vecmath cimport ops
+from ..math._vecmath cimport addressable, ops
 from ._visits cimport DualVisitor
-from ..features._weights cimport addressable
 
 # A change of the dual below ROUNDING (1 + H + |log Z|) is rounding: the trial is taken,
 # else an item that is momentarily optimal would halve its step for ever, and the step

@@ -24,7 +24,8 @@ from ..features._lazy cimport LazyWeights
 from ._lipschitz cimport LipschitzConstants
 from ..inference._inference cimport Values
 from ._visits cimport Visitor
-from ..features._weights cimport Weights, addressable
+from ..features._weights cimport Weights
+from ..math._vecmath cimport addressable
 
 # No search along a gradient whose square is smaller [Schmidt15, sec. 5].
 cdef double SMALLEST_GRADIENT = 1e-8

@@ -180,7 +180,7 @@ cdef class ScaledSteps(Steps):
         self, Py_ssize_t begin, Py_ssize_t width, int last
     ) noexcept nogil:
         cdef Py_ssize_t k
-        cdef double* w = &self.w[begin]
+        cdef double* w = &self.w[0] + begin
         cdef double factor = self.shrunk[self.now] / self.shrunk[last]
         cdef double cut = self.shrunk[last] * (self.cut[self.now] - self.cut[last])
         cdef double counted = self.counted[self.now] - self.counted[last]
@@ -206,7 +206,7 @@ cdef class ScaledSteps(Steps):
 
     cdef double* total_at(self, Py_ssize_t begin) noexcept nogil:
         """Return the address of a number of ``total``, NULL without averages."""
-        return NULL if self.total is None else &self.total[begin]
+        return NULL if self.total is None else &self.total[0] + begin
 
     cdef double sum_of(self, double w, int last) noexcept nogil:
         """Return the sum of t w_t over the steps after ``last``."""
@@ -324,7 +324,7 @@ cdef class AdaGradSteps(DiagonalSteps):
         cdef double eta
         if self.threshold == 0.0:
             loops.shrink(
-                &self.w[begin], &self.squares[begin], self.eta0 * self.decay,
+                &self.w[0] + begin, &self.squares[0] + begin, self.eta0 * self.decay,
                 self.now - last, width,
             )
             return
@@ -356,7 +356,7 @@ cdef class AdaGradSteps(DiagonalSteps):
         const double* curvature, double weight,
     ) noexcept nogil:
         loops.move(
-            gradient, weight, self.eta0, &self.squares[begin], &self.w[begin], n
+            gradient, weight, self.eta0, &self.squares[0] + begin, &self.w[0] + begin, n
         )
 
 
@@ -424,8 +424,8 @@ cdef class SMDSteps(DiagonalSteps):
     ) noexcept nogil:
         cdef Py_ssize_t k
         cdef double g, h
-        cdef double* v = &self.trace[begin]
-        cdef double* eta = &self.gains[begin]
+        cdef double* v = &self.trace[0] + begin
+        cdef double* eta = &self.gains[0] + begin
         for k in range(n):
             g = weight * gradient[k]
             h = weight * curvature[k] / self.curvature_scale

@@ -219,12 +219,13 @@ cdef class TreeSteps:
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sentence i; return False if a number is not finite."""
         cdef double loss, norm
-        cdef const int* heads = &self.heads[0] + self.rows.offsets[i]
+        cdef const int* heads
         self.n_visits += 1.0
         self.rows.take(i)
         self.inference.take(i)
         if self.rows.n == 0:
             return True
+        heads = &self.heads[self.rows.offsets[i]]
         self.rows.set_scores(&self.w[0], &self.inference.arcs[0])
         if self.siblings is not None:
             self.siblings.set_scores(&self.w[0], &self.trees.siblings[0])
