@@ -336,3 +336,20 @@ def test_the_posterior_has_most_right_heads(kind):
         heads, values = tree_twin.tree_scores(marginals, **kind)
         found = heads_of(labels)
         assert_allclose(marginals[found, np.arange(4)].sum(), values.max())
+
+
+@kinds
+def test_a_sentence_alone_has_what_it_has_among_others(kind):
+    rng = np.random.default_rng(9)
+    sentences = [random_scores(rng, n, 1.0) for n in (3, 0, 2, 4)]
+    allowed = np.concatenate([np.isfinite(own).ravel() for own in sentences])
+    scores = scores_of(*sentences, allowed=allowed.astype(np.uint8), **kind)
+    alone = [scores.only(i).log_partition() for i in range(len(scores))]
+    assert_array_equal(np.concatenate(alone), scores.log_partition())
+
+
+def test_fewer_scores_than_the_sentences_need_are_refused():
+    scores = scores_of(np.zeros((3, 2)), single_root=True, projective=False)
+    scores.offsets = scores.offsets + 6
+    with pytest.raises(ValueError, match="the items have 12 scores, but there are 6"):
+        scores.log_partition()

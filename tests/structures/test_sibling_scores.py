@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tree_twin
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from scipy.stats import chisquare
 
@@ -239,3 +239,16 @@ def test_without_a_tree_nothing_is_possible():
     assert log_z == scores.log_partition()[0] == -np.inf
     assert not node.any()
     assert not scores.sibling_marginals().any()
+
+
+def test_a_sentence_alone_has_what_it_has_among_others():
+    scores, _ = made(7)
+    alone = [scores.only(i).log_partition() for i in range(len(scores))]
+    assert_array_equal(np.concatenate(alone), scores.log_partition())
+
+
+def test_fewer_scores_of_siblings_than_the_sentences_need_are_refused():
+    scores, _ = made(7)
+    scores.bounds = scores.bounds + 1
+    with pytest.raises(ValueError, match="have 226 scores, but there are 225"):
+        scores.log_partition()

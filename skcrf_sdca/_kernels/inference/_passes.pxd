@@ -14,3 +14,6 @@ cdef class Items:
     cdef Values scores              # of the item that was taken last
 
     cdef bint take(self, Py_ssize_t i) noexcept nogil
+
+
+cdef int check_end(const long long[::1] bounds, Py_ssize_t size) except -1

@@ -24,11 +24,17 @@ cdef class Items:
     begin, end : int
     sums : bool, default=True
         As for `Inference.set_tied`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer scores than the items need.
     """
 
     def __init__(self, scores, begin, end, bint sums=True):
         self.inference = scores.inference(begin, end)
         self.local, self.tied = scores.local, addressable(scores.tied.reshape(-1))
+        check_end(self.inference.offsets, self.local.shape[0])
         self.first = rows_pointer(self.local)
         self.scores.tied = <double*> &self.tied[0]
         self.inference.set_tied(self.scores.tied, sums)
@@ -38,6 +44,14 @@ cdef class Items:
         self.inference.take(i)
         self.scores.local = self.first + begin_of_local(self.inference, i)
         return self.inference.n_local > 0
+
+
+cdef int check_end(const long long[::1] bounds, Py_ssize_t size) except -1:
+    """Raise ValueError if there are fewer numbers than the bounds of items say."""
+    cdef Py_ssize_t end = bounds[bounds.shape[0] - 1]
+    if end > size:
+        raise ValueError(f"the items have {end} scores, but there are {size}")
+    return 0
 
 
 def log_partitions(

@@ -12,7 +12,7 @@ import numpy as np
 from ..math._vecmath cimport addressable
 from ._eisner cimport Eisner, SiblingEisner, first_sibling
 from ._inference cimport Values
-from ._passes cimport Items
+from ._passes cimport Items, check_end
 from ._spanning_trees cimport SpanningTreeInference
 
 
@@ -82,6 +82,11 @@ cdef class SiblingTreeInference(ProjectiveTreeInference):
         The scores (n, n, n) of the siblings of each sentence, end to end.
     bounds : ndarray of shape (n + 1,), int64
         Where those of each sentence begin.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer scores of siblings than the bounds say.
     """
 
     def __init__(
@@ -90,6 +95,7 @@ cdef class SiblingTreeInference(ProjectiveTreeInference):
     ):
         super().__init__(offsets, n_labels, allowed, single_root, begin, end)
         self.siblings, self.bounds = addressable(siblings), bounds
+        check_end(self.bounds, self.siblings.shape[0])
 
     def _make_passes(self, n_words):
         self.spans = self.sibling_spans = SiblingEisner(n_words)
