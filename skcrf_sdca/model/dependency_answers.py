@@ -350,7 +350,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
         for arc in np.flatnonzero(differs).tolist():
             row = sp.coo_array(X[[arc]])
             weights = dense_coef(coef[:, row.coords[1]]).T
-            features, values = list(names[row.coords[1]]), row.data
+            features, values = list(names[row.coords[1]]), row.data.astype(np.float64)
             if len(self.classes_) > 1:
                 weights = np.vstack([weights, self.intercept_])
                 features, values = [*features, "<intercept>"], np.append(values, 1.0)

@@ -368,6 +368,28 @@ def test_a_model_is_saved_and_loaded(labelled, tmp_path):
 
 
 @pytest.mark.parametrize("labelled", [False, True])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_arcs_in_single_precision_give_the_bits_of_the_same_in_double(solver, labelled):
+    rng, (_, y) = np.random.default_rng(0), samples()
+    y = with_relations(y) if labelled else y
+    sizes = [(n + 1, n, 13) for n in (1, 2, 3, 4, 3, 2, 5)]
+    X = [rng.normal(size=own).astype(np.float32) for own in sizes]
+    exact = [x.astype(np.float64) for x in X]
+    one, other = (
+        fitted(arcs, y, solver, labelled=labelled, tol=0.1) for arcs in (X, exact)
+    )
+    assert_array_equal(one.coef_, other.coef_)
+    assert one.primal_objective_ == other.primal_objective_
+    for own, expected in zip(
+        one.predict_proba(X), other.predict_proba(exact), strict=True
+    ):
+        assert_array_equal(own, expected)
+    own, expected = one.explain(X[3], 2), other.explain(exact[3], 2)
+    assert own.values.dtype == expected.values.dtype
+    assert_array_equal(own.contributions, expected.contributions)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
 def test_the_terms_of_an_explanation_sum_to_the_difference(labelled):
     X, y = samples()
     y = with_relations(y) if labelled else y

@@ -305,15 +305,21 @@ def test_products_with_dense_rows(rows, n_rows, dtype):
     # Those of a row do not depend on the other rows.
     for t in range(n_rows):
         _vecmath.dense_scores(x[t : t + 1], weights, one[t : t + 1])
-    if weights.shape[1] > 1:
-        assert np.array_equal(scores, one)
+    assert np.array_equal(scores, one)
+    # Nor do their bits depend on the type that holds the numbers.
+    other = y.copy()
+    _vecmath.dense_scores(exact, weights, other)
+    assert np.array_equal(scores, other)
     # Of features too, four are done at a time, and the rest one by one.
     for n_features in (60, 59, 3):
         part, moved = np.ascontiguousarray(x[:, :n_features]), weights[:n_features]
         expected = moved + 0.5 * exact[:, :n_features].T @ y
         moved = moved.copy()
+        other = moved.copy()
         _vecmath.dense_features(0.5, part, y, moved)
         same(moved, expected)
+        _vecmath.dense_features(0.5, exact[:, :n_features].copy(), y, other)
+        assert np.array_equal(moved, other)
 
 
 def test_rows_are_moved(rows):

@@ -697,10 +697,108 @@ static inline const void *entries_after(const void *x, int single, ptrdiff_t n)
             BY_PANELS(n, function, 0, at_once, __VA_ARGS__);                             \
     } while (0)
 
+#if defined(__GNUC__)
+/* Rows of one number: left to the compiler, the order of a sum would depend on the type of
+ * the entries, and on how many rows are held. */
+typedef double widest VECTOR_OF(WIDEST);
+
+INLINED widest widest_at(const void *x, int single, ptrdiff_t first)
+{
+    widest found;
+    for (int k = 0; k < WIDEST; k++)
+        found[k] = entry(x, single, first + k);
+    return found;
+}
+
+/* The same, 0 from `total` on. */
+INLINED widest last_at(const void *x, int single, ptrdiff_t first, ptrdiff_t total)
+{
+    widest found = {0};
+    if (first + WIDEST <= total)
+        return widest_at(x, single, first);
+    for (int k = 0; k < total - first; k++)
+        found[k] = entry(x, single, first + k);
+    return found;
+}
+
+__attribute__((noinline)) static double sum_of_lanes(widest x)
+{
+    double sum = 0.0;
+    for (int k = 0; k < WIDEST; k++)
+        sum += x[k];
+    return sum;
+}
+
+#define EACH_ROW _Pragma("GCC unroll 4") for (int r = 0; r < at_once; r++)
+
+/* The last entries of a row are read with what follows them, up to the end of `count` rows;
+ * their weights are the first of `last`, and the other ones are 0. */
+INLINED void add_scores_of_one(int single, int at_once, const void *x,
+                               ptrdiff_t n_entries, ptrdiff_t count,
+                               const double *rows, widest last, double *y)
+{
+    widest sum[AT_ONCE] = {0};
+    ptrdiff_t j = 0;
+    for (; j + WIDEST <= n_entries; j += WIDEST) {
+        widest kept = widest_at(rows, 0, j);
+        EACH_ROW sum[r] += kept * widest_at(x, single, r * n_entries + j);
+    }
+    if (j < n_entries && (at_once - 1) * n_entries + j + WIDEST <= count * n_entries)
+        EACH_ROW sum[r] += last * widest_at(x, single, r * n_entries + j);
+    else if (j < n_entries)
+        EACH_ROW sum[r] += last * last_at(x, single, r * n_entries + j, count * n_entries);
+    EACH_ROW y[r] += sum_of_lanes(sum[r]);
+}
+
+INLINED void dense_scores_of_one(int single, const void *x, ptrdiff_t n_entries,
+                                 ptrdiff_t count, const double *rows, double *y)
+{
+    widest last = last_at(rows, 0, n_entries - n_entries % WIDEST, n_entries);
+    for (; count >= AT_ONCE; count -= AT_ONCE, y += AT_ONCE) {
+        add_scores_of_one(single, AT_ONCE, x, n_entries, count, rows, last, y);
+        x = entries_after(x, single, AT_ONCE * n_entries);
+    }
+    for (; count > 0; count--, y++) {
+        add_scores_of_one(single, 1, x, n_entries, count, rows, last, y);
+        x = entries_after(x, single, n_entries);
+    }
+}
+
+INLINED void dense_features_of_one(int single, double step, const void *x,
+                                   ptrdiff_t n_entries, ptrdiff_t count,
+                                   const double *y, double *rows)
+{
+    for (ptrdiff_t j = 0; j < n_entries; j += WIDEST) {
+        widest sum = {0};
+        for (ptrdiff_t t = 0; t < count; t++)
+            sum += y[t] * last_at(x, single, t * n_entries + j, count * n_entries);
+        for (int k = 0; k < WIDEST && j + k < n_entries; k++)
+            rows[j + k] += step * sum[k];
+    }
+}
+
+#undef EACH_ROW
+#define IS_ONE(n) ((n) == 1)
+#define OF_ONE(function, ...)                                                            \
+    do {                                                                                 \
+        if (single)                                                                      \
+            function##_of_one(1, __VA_ARGS__);                                           \
+        else                                                                             \
+            function##_of_one(0, __VA_ARGS__);                                           \
+    } while (0)
+#else
+#define IS_ONE(n) 0
+#define OF_ONE(function, ...) ((void)0)
+#endif
+
 static void dense_scores(const void *x, int single, ptrdiff_t n_entries,
                          ptrdiff_t count, const double *restrict rows,
                          double *restrict y, ptrdiff_t n)
 {
+    if (IS_ONE(n)) {
+        OF_ONE(dense_scores, x, n_entries, count, rows, y);
+        return;
+    }
     for (; count >= AT_ONCE; count -= AT_ONCE, y += AT_ONCE * n) {
         DENSE(n, dense_scores, AT_ONCE, x, n_entries, rows + first, y + first, n);
         x = entries_after(x, single, AT_ONCE * n_entries);
@@ -717,6 +815,10 @@ static void dense_features(double step, const void *x, int single,
                            ptrdiff_t n)
 {
     ptrdiff_t j = 0;
+    if (IS_ONE(n)) {
+        OF_ONE(dense_features, step, x, n_entries, count, y, rows);
+        return;
+    }
     for (; j + AT_ONCE <= n_entries; j += AT_ONCE, rows += AT_ONCE * n) {
         DENSE(n, dense_features, AT_ONCE, step, x, n_entries, count, y + first,
               rows + first, n);
