@@ -44,6 +44,9 @@ import numpy as np
 
 # Of the gap, and at most: the probability of what is left out.
 cdef double SHARE = 0.1, MOST = 0.1
+# Changes of positions that differ by this share are equal on paper: the first counts,
+# and rounding chooses none. Arcs into a word with two heads change by the same.
+cdef double EQUAL = 1e-9
 # Powers of two that sums of probabilities are told apart by.
 cdef enum:
     N_POWERS = 64
@@ -275,7 +278,7 @@ cdef class SDCABoundKernel(DualVisitor):
             size = 0.0
             for k in range(self.n_labels):
                 size += fabs(change[k])
-            if size > largest:
+            if size > (1.0 + EQUAL) * largest:
                 best, largest = t, size
             change += self.n_labels
         return best
