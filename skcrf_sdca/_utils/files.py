@@ -5,7 +5,12 @@ import json
 import math
 import os
 
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.temporary_files import remove_abandoned, replacement
+
+# Bytes in memory of what begins or ends with each of these signs in a JSON document.
+# Names may have them too: of brackets, which some have, half is counted.
+SIZES = {b"{": 64, b"[": 28, b'"': 25, b":": 80, b",": 16}
 
 
 @contextlib.contextmanager
@@ -63,8 +68,15 @@ def refused_as(error, name):
 def strict_json(data, name):
     """Parse a JSON document in ASCII, called `name` in messages.
 
-    Raise ValueError if it has a key twice in an object, or a number that is not finite.
+    Raise ValueError if it has a key twice in an object, or a number that is not finite,
+    and MemoryError if its objects clearly do not fit into memory: they take some 10 to
+    35 times its bytes.
     """
+    check_fits(
+        2 * len(data) + sum(size * data.count(sign) for sign, size in SIZES.items()),
+        f"the objects of {name}, of {len(data)} bytes,",
+        "read it where more memory is free",
+    )
 
     def without_duplicates(pairs):
         entries = dict(pairs)

@@ -9,12 +9,19 @@ import os
 from math import log10
 from pathlib import Path
 
+try:
+    import resource
+except ImportError:
+    # Windows has no such limits.
+    resource = None  # type: ignore[assignment]
+
 # Smaller requests are not compared.
 SMALL = 2**26
 # Larger ones are refused on every machine: sizes must not wrap around.
 MOST_BYTES = 2**60
 
 _MEMINFO = Path("/proc/meminfo")
+_SIZES = Path("/proc/self/statm")
 # The memory limits of a container, in versions 2 and 1 of control groups.
 _LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
@@ -26,7 +33,8 @@ def available_memory():
     """Return the largest number of bytes that a process can get, None if it is unknown.
 
     On Linux these are the memory that is free or can be freed, and the swap space, up
-    to the limit of the container. Elsewhere it is all memory of the machine.
+    to the limits of the container and of the process. Elsewhere it is all memory of the
+    machine.
     """
     try:
         lines = dict(line.split(":") for line in _MEMINFO.read_text().splitlines())
@@ -35,7 +43,8 @@ def available_memory():
         ]
     except (OSError, ValueError, KeyError):
         return _machine_memory()
-    return min([sum(free), *filter(None, map(_number_in, _LIMITS))])
+    limits = [*map(_number_in, _LIMITS), _left_of_address_space()]
+    return min([sum(free), *(limit for limit in limits if limit is not None)])
 
 
 def may_fit(n_bytes):
@@ -68,6 +77,15 @@ def size_text(n_bytes):
     if n_bytes >= 2**30:
         return f"{n_bytes / 2**30:.1f} GiB"
     return f"{n_bytes / 2**20:.3g} MiB"
+
+
+def _left_of_address_space():
+    """Return how many bytes `ulimit -v` leaves this process, None without a limit."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return None
+    n_pages = int(_SIZES.read_text().split()[0])
+    return max(limit - n_pages * resource.getpagesize(), 0)
 
 
 def _machine_memory():

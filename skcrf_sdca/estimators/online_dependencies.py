@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from skcrf_sdca._kernels.visits._tree_steps import TreeSteps, best_heads
 from skcrf_sdca._utils.label_estimator import LabelEstimator
@@ -341,7 +342,11 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
 
     def _single_weights(self):
         """Return the weights in single precision."""
-        return dense_coef(self.coef_)[0].astype(np.float32)
+        coef = self.coef_
+        if sp.issparse(coef):
+            # Zeros that nobody writes to take no memory.
+            coef = coef.astype(np.float32)
+        return dense_coef(coef)[0].astype(np.float32, copy=False)
 
     def _check_width(self, arcs):
         """Raise ValueError if the features have another number of columns."""

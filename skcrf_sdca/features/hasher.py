@@ -127,7 +127,12 @@ class SequenceHasher(StatelessTransformer):
         _, offsets = encode(X, encoder, taker="SequenceHasher")
         rows = encoded_rows(encoder, encoder.n_features).csr()
         columns = self._columns(vocabulary_names(lookup.vocabulary, rows.shape[1]))
-        hashed = sp.csr_array(rows @ columns)
+        # A product takes memory for each of its columns: those without a name go first.
+        used, place = np.unique(columns.indices, return_inverse=True)
+        shape = columns.shape[0], len(used)
+        hashed = rows @ sp.csr_array((columns.data, place, columns.indptr), shape)
+        arrays = hashed.data, used[hashed.indices], hashed.indptr
+        hashed = sp.csr_array(arrays, (rows.shape[0], self.n_features))
         hashed.eliminate_zeros()
         return PackedSequences(hashed, offsets)
 

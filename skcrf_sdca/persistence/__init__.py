@@ -1,10 +1,10 @@
 """Saves fitted models in a portable format that runs no code; lists types for skops.
 
 `save_model` and `load_model` are the interface. _archive.py owns the file, _head.py how
-every document begins, and _document.py, _crfs.py, _vectorizers.py, _labels.py,
-_templates.py and _values.py its content, which docs/model_format.rst describes for
-programs in other languages. What of these does not make an estimator imports no
-scikit-learn: `skcrf_sdca.serving` reads files by it.
+every document begins, and _document.py, _entries.py, _crfs.py, _vectorizers.py,
+_labels.py, _templates.py and _values.py its content, which docs/model_format.rst
+describes for programs in other languages. What of these does not make an estimator
+imports no scikit-learn: `skcrf_sdca.serving` reads files by it.
 """
 
 from typing import TYPE_CHECKING

@@ -5,14 +5,13 @@ the fit, and what only some types have.
 """
 
 from types import NoneType
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.archives import FLOAT, INT
-from skcrf_sdca._utils.typing import SolverName
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
@@ -34,12 +33,11 @@ from skcrf_sdca.persistence._arc_features import (
     describe_arc_features,
     rebuild_arc_features,
 )
+from skcrf_sdca.persistence._entries import attributes_of, axis_size
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of
 from skcrf_sdca.persistence._values import (
-    figures_from,
     figures_of,
-    history_from,
     history_of,
     plain_parameters,
     with_parameters,
@@ -71,19 +69,6 @@ def type_name(cls):
 
 
 CRFS = {type_name(cls): cls for cls in TYPES}
-# The entries, with their types.
-CRF = {
-    "type": str,
-    "parameters": dict,
-    "input_format": str,
-    "labels": dict,
-    "n_features": int,
-    "n_stored": (int, NoneType),
-    "feature_names": (list, NoneType),
-    "vectorizer": (dict, NoneType),
-    "fit": dict,
-    "history": dict,
-}
 # What a stream goes on from, of a CRF that has it, beside what its type adds.
 STREAM = {"scale": float, "vectors": list}
 # Weights of label tuples, of a CRF that has them: how many arrays there are of more
@@ -97,7 +82,8 @@ LABEL_PARTS = {"names": list, "n_stored": int}
 # What a GraphCRF knows of edges beside their weights.
 GRAPHS = {"n_edge_features": int}
 MAX_HIGHER = MOST_ORDER - 1
-MAX_FEATURES = int(np.iinfo(np.int32).max)
+# Visits are counted in doubles.
+MOST_VISITS = 2**53
 
 
 def describe_crf(crf, vectorizer=None):
@@ -123,6 +109,7 @@ def describe_crf(crf, vectorizer=None):
     if "solver_" in vars(crf):
         model["solver"] = crf.solver_
     if _has_arc_features(crf):
+        _check_width(crf.features, crf.n_features_in_)
         model["arc_features"], _ = describe_arc_features(crf.features)
     name, describe, _ = OF_STRUCTURES.get(crf._structure, NOTHING)
     entry, arrays = describe(crf, weights), _arrays_of(weights)
@@ -155,6 +142,14 @@ def _has_arc_features(crf):
     return isinstance(crf.features, ArcFeatures)
 
 
+def _check_width(features, n_features):
+    """Raise ValueError if a CRF has another number of features than its arcs."""
+    if features.n_features != n_features:
+        raise ValueError(
+            f"features has n_features={features.n_features}, but the CRF {n_features}"
+        )
+
+
 def _own_names(crf, vectorizer):
     """Return the names of the features that no vectorizer knows, a list or None."""
     names = names_of_fit(crf)
@@ -167,29 +162,22 @@ def _own_names(crf, vectorizer):
     return list(names)
 
 
-def _names_from(names):
-    """Return a list of str as FeatureNames."""
-    if not set(map(type, names)) <= {str}:
-        raise ModelFormatError("feature_names must be str")
-    return FeatureNames.of(names)
-
-
 def rebuild_crf(model, array):
     """Return the CRF that entries and arrays describe."""
     cls = CRFS[model["type"]]
     name, _, rebuild = OF_STRUCTURES.get(cls._structure, NOTHING)
     more = {
-        "solver": (str, cls is AnyCRF),
         "stream": (dict, "stream" in model and stream_format(cls) is not None),
         "label_parts": (dict, "label_parts" in model and name == "tuples"),
         "arc_features": (dict, "arc_features" in model and cls is DependencyCRF),
         name: (dict, name in model or name not in {"tuples", None}),
     }
-    fields(model, "crf", CRF | {n: kind for n, (kind, there) in more.items() if there})
+    own = attributes_of(model, {n: kind for n, (kind, there) in more.items() if there})
     crf = with_parameters(cls, model["parameters"])
     if "arc_features" in model:
         crf.set_params(features=rebuild_arc_features(model["arc_features"]))
-    attributes = _attributes_from(crf, model, array)
+        _check_width(crf.features, model["n_features"])
+    attributes = own | _objects_from(crf, model, array)
     own, blocks = rebuild(model.get(name), array, attributes["classes_"])
     attributes |= own
     if "label_parts" in model:
@@ -206,35 +194,19 @@ def rebuild_crf(model, array):
     return crf
 
 
-def _attributes_from(crf, model, array):
-    """Return the fitted attributes that CRFs of all structures have, but weights."""
-    attributes = {
-        "_input_format": model["input_format"],
-        "classes_": labels_from(model["labels"]),
-        "n_features_in_": _size("n_features", model["n_features"]),
-        **figures_from(model["fit"]),
-    }
-    if "eta0_" in attributes:
+def _objects_from(crf, model, array):
+    """Return the fitted attributes that CRFs of all structures have, but weights.
+
+    Those that are numbers are left out.
+    """
+    attributes = {"classes_": labels_from(model["labels"])}
+    if "eta0" in model["fit"]:
         attributes["_method_of_steps"] = crf.method
-    if "solver" in model:
-        attributes["solver_"] = model["solver"]
-        _, *names = get_args(SolverName)
-        if model["solver"] not in names:
-            raise ModelFormatError(f"solver must be one of {', '.join(names)}")
-    if model["history"]:
-        attributes["history_"] = history_from(model["history"])
     if model["feature_names"] is not None:
-        attributes["_feature_names"] = _names_from(model["feature_names"])
+        attributes["_feature_names"] = FeatureNames.of(model["feature_names"])
     if model["vectorizer"] is not None:
         attributes["vectorizer_"] = rebuild_vectorizer(model["vectorizer"], array)
     return attributes
-
-
-def _size(name, value, least=0):
-    """Return an entry that is the size of an axis; raise ModelFormatError if none."""
-    if not least <= value <= MAX_FEATURES:
-        raise ModelFormatError(f"{name} must be from {least} to {MAX_FEATURES}")
-    return value
 
 
 def _stream_of(form, state):
@@ -247,9 +219,9 @@ def _stream_of(form, state):
 def _stream_from(known, stream, array, weights):
     """Return the state of a stream; its arrays have a number for each weight."""
     fields(stream, "stream", STREAM | known.values)
-    numbers = [value for value in stream.values() if isinstance(value, (int, float))]
-    if not all(value >= 0 for value in numbers) or not stream["scale"] > 0.0:
-        raise ModelFormatError("stream: its numbers must not be negative")
+    check_numbers_of(stream)
+    if not stream["scale"] > 0.0:
+        raise ModelFormatError("stream: scale must be above 0")
     names = stream["vectors"]
     if "w" not in names or not set(names) <= set(known.vectors):
         raise ModelFormatError(
@@ -262,6 +234,13 @@ def _stream_from(known, stream, array, weights):
     state = {name: array(f"stream_{name}", FLOAT, (size,)) for name in names}
     values = {name: stream[name] for name in ("scale", *known.values)}
     return {"total": None, **state, **values, "form": form}
+
+
+def check_numbers_of(stream):
+    """Raise ModelFormatError if a number of a stream is negative, or too large."""
+    numbers = [value for value in stream.values() if isinstance(value, (int, float))]
+    if not all(0 <= value <= MOST_VISITS for value in numbers):
+        raise ModelFormatError("stream: its numbers must be from 0 to 2^53")
 
 
 def _parts_from(model, array, n_labels):
@@ -319,7 +298,7 @@ def _segments_from(entry, array, classes):
     types = Grammar(plain_labels(classes), entry["scheme"], 1).types
     attributes = {
         "types_": np.fromiter(types, dtype=object, count=len(types)),
-        "max_length_": _size("segments: max_length", entry["max_length"], least=1),
+        "max_length_": axis_size("segments: max_length", entry["max_length"], least=1),
         "scheme_": entry["scheme"],
     }
     if more:
@@ -334,7 +313,7 @@ def _graphs_of(crf, weights):
 
 def _graphs_from(entry, array, classes):
     fields(entry, "graphs", GRAPHS)
-    size = _size("graphs: n_edge_features", entry["n_edge_features"])
+    size = axis_size("graphs: n_edge_features", entry["n_edge_features"])
     return {"n_edge_features_in_": size}, GRAPH_BLOCKS
 
 

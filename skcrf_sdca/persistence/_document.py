@@ -14,10 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca import compat
 from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca.data.input_formats import ARRAYS, CUT_TABLE, STRINGS
-from skcrf_sdca.estimators.crfs import CRF as AnyCRF
-from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.dependencies import DependencyCRF
-from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.estimators.thresholds import ThresholdCurve, TunedSpans
@@ -34,6 +31,11 @@ from skcrf_sdca.persistence._crfs import (
     describe_crf,
     rebuild_crf,
     type_name,
+)
+from skcrf_sdca.persistence._entries import (
+    WITHIN_COMPAT,
+    check_compat,
+    check_pipeline,
 )
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._head import model_of, with_head
@@ -80,16 +82,8 @@ ROLES = {
     "crf": (*TYPES, compat.CRF),
 }
 _ROLE_OF = {cls: role for role, types in ROLES.items() for cls in types}
-# The entries of a pipeline beside its steps, with their types.
-PIPELINE = {"type": str, "names": list, "verbose": bool}
 # The types of the estimator in a compat.CRF.
-WITHIN = {type_name(cls): cls for cls in (AnyCRF, PassiveAggressiveCRF, SDCACRF)}
-COMPAT = {
-    "type": str,
-    "parameters": dict,
-    "estimator": dict,
-    "dev_score": (float, NoneType),
-}
+WITHIN = {name: CRFS[name] for name in WITHIN_COMPAT}
 WITHIN_SPANS = (*TYPES, *PIPELINES.values())
 TUNED_SPANS = {
     "type": str,
@@ -188,11 +182,7 @@ def _describe_step(name, role, parts):
 
 def _rebuild_pipeline(model, array):
     roles = [role for role in ROLES if role in model]
-    fields(model, "pipeline", PIPELINE | dict.fromkeys([*roles, "crf"], dict))
-    names = model["names"]
-    is_str = set(map(type, names)) == {str}
-    if not is_str or not 2 <= len(set(names)) == len(names) == len(roles):
-        raise ModelFormatError("pipeline: names must be a different name of each step")
+    check_pipeline(model, roles)
     parts = {
         role: _rebuild_any(model[role], array, [type_name(cls) for cls in ROLES[role]])
         for role in roles
@@ -203,7 +193,7 @@ def _rebuild_pipeline(model, array):
     has_names = isinstance(vectorizer, SequenceVectorizer)
     if has_names and takes_packed and names_of_fit(crf) is None:
         crf._feature_names = vectorizer.transform([]).feature_names
-    steps = zip(names, parts.values(), strict=True)
+    steps = zip(model["names"], parts.values(), strict=True)
     return PIPELINES[model["type"]](list(steps), verbose=model["verbose"])
 
 
@@ -215,7 +205,7 @@ def _check_steps(parts):
     if vectorizer is not None:
         # A SequenceHasher takes strings, and dicts.
         taken = getattr(vectorizer, "input_format_", "strings")
-        n_features = vectorizer.transform([]).n_features
+        n_features = _width_of(vectorizer)
         if n_features != crf.n_features_in_:
             raise ValueError(
                 f"the pipeline's {type(vectorizer).__name__} has {n_features} "
@@ -223,6 +213,13 @@ def _check_steps(parts):
             )
     if "features" in parts:
         _check_takes(taken, parts["features"], vectorizer or crf)
+
+
+def _width_of(vectorizer):
+    """Return the number of columns of a vectorizer or a hasher."""
+    return getattr(
+        vectorizer, "n_features_out_", getattr(vectorizer, "n_features", None)
+    )
 
 
 def _check_takes(taken, features, after):
@@ -272,7 +269,7 @@ def _describe_compat(crf):
 
 
 def _rebuild_compat(model, array):
-    fields(model, "CRF", COMPAT)
+    check_compat(model)
     crf = with_parameters(compat.CRF, model["parameters"])
     crf.estimator_ = _rebuild_any(model["estimator"], array, WITHIN)
     if model["dev_score"] is not None:

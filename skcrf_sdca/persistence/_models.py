@@ -171,6 +171,8 @@ def load_model(path: FilePath | SupportsRead | bytes) -> Any:
     ModelFormatError
         If the file is damaged, is not a model, or has a newer format. The error is a
         ValueError.
+    MemoryError
+        If what is in the file clearly does not fit into memory.
     TypeError
         If `path` is none of these, such as a file in text mode.
     OSError

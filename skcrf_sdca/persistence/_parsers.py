@@ -25,6 +25,7 @@ from skcrf_sdca.persistence._arc_features import (
 )
 from skcrf_sdca.persistence._crfs import (
     arrays_of_matrix,
+    check_numbers_of,
     describe_crf,
     matrix_from,
     n_stored_of,
@@ -149,7 +150,8 @@ def _stream_from(stream, array, n_features):
     """Return the state that the next `partial_fit` goes on from."""
     fields(stream, "stream", STREAM)
     names = stream["vectors"]
-    if names not in (["w"], ["w", "total"]) or stream["n_visits"] < 0:
+    check_numbers_of(stream)
+    if names not in (["w"], ["w", "total"]):
         raise ModelFormatError("stream: it must have the vector w, and perhaps total")
     state = {name: array(f"stream_{name}", FLOAT, (n_features,)) for name in names}
     for name, values in state.items():

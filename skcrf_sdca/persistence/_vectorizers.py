@@ -5,17 +5,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.vectorizer import SequenceVectorizer, check_vocabulary
-from skcrf_sdca.persistence._fields import ModelFormatError, fields
+from skcrf_sdca.persistence._entries import check_vectorizer
+from skcrf_sdca.persistence._fields import fields
 from skcrf_sdca.persistence._values import plain_parameters, with_parameters
 
 # The entries, with their types.
-VECTORIZER = {
-    "type": str,
-    "parameters": dict,
-    "input_format": str,
-    "n_features": int,
-    "vocabulary": dict,
-}
 HASHER = {"type": str, "parameters": dict}
 
 
@@ -38,16 +32,11 @@ def describe_vectorizer(vectorizer):
 
 def rebuild_vectorizer(model, array):
     """Return the SequenceVectorizer that entries describe."""
-    if model.get("type") != "SequenceVectorizer":
-        raise ModelFormatError(
-            f"a model of type {model.get('type')!r:.40} has no place in it"
-        )
-    fields(model, "vectorizer", VECTORIZER)
+    check_vectorizer(model)
     vectorizer = with_parameters(SequenceVectorizer, model["parameters"])
     vectorizer.vocabulary_ = model["vocabulary"]
     vectorizer.n_features_out_ = model["n_features"]
     vectorizer.input_format_ = model["input_format"]
-    check_vocabulary(vectorizer, complete=True)
     return vectorizer
 
 

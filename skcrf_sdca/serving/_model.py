@@ -13,7 +13,14 @@ from skcrf_sdca._kernels.features._features import RowLayout
 from skcrf_sdca._kernels.features._weights import Weights
 from skcrf_sdca._utils.archives import FLOAT, INT
 from skcrf_sdca.data.label_reading import names_of_labels, scheme_of
-from skcrf_sdca.features.vocabulary import check_tables
+from skcrf_sdca.persistence._entries import (
+    CHAINS,
+    PIPELINES,
+    attributes_of,
+    check_compat,
+    check_pipeline,
+    check_vectorizer,
+)
 from skcrf_sdca.persistence._fields import ModelFormatError
 from skcrf_sdca.persistence._head import model_of
 from skcrf_sdca.persistence._labels import labels_from
@@ -21,8 +28,8 @@ from skcrf_sdca.persistence._templates import templates_from
 from skcrf_sdca.persistence._values import DTYPES, parameters_from
 from skcrf_sdca.structures.scores import check_weights
 
-# What of a document other models have.
-OTHERS = ("segments", "graphs", "tuples", "label_parts")
+# What other chains have.
+OTHERS = ("tuples", "label_parts")
 OF_PIPELINE = ("features", "vectorizer", "crf")
 # The input formats whose sequences are rows of numbers, or one signal.
 OF_ROWS = ("arrays", "packed", "signals", "table_with_lengths")
@@ -39,12 +46,15 @@ class Coef(NamedTuple):
     """Weights of features: (d, K), or of each feature the labels that have some.
 
     The row of feature j is then ``values[bounds[j]:bounds[j + 1]]``, of ``labels``.
+    With ``columns``, which ascend, rows are of these features alone, and others have no
+    weights: a file may say that there are many.
     """
 
     values: NDArray[np.float64]
     n_features: int
     bounds: NDArray[np.int64] | None = None
     labels: NDArray[np.int32] | None = None
+    columns: NDArray[np.int64] | None = None
 
     def compiled(self, intercept, start, end, tied):
         """Return all weights as the kernels take them."""
@@ -59,15 +69,6 @@ class Coef(NamedTuple):
             )
         blocks = self.values, intercept, start, end, tied
         return Weights(blocks, layout=layout)
-
-    def dense(self, n_labels):
-        """Return the same weights for all labels."""
-        if self.bounds is None:
-            return self
-        values = np.zeros((self.n_features, n_labels))
-        rows = np.repeat(np.arange(self.n_features), np.diff(self.bounds))
-        values[rows, self.labels] = self.values
-        return Coef(values, self.n_features)
 
 
 class Items(NamedTuple):
@@ -95,16 +96,17 @@ class Model(NamedTuple):
 def model_from(document, array):
     """Return the Model of a document; arguments and errors are as of `rebuild`."""
     parts = _parts(model_of(document))
-    crf = parts["crf"]
-    vectorizer = parts.get("vectorizer") or crf.get("vectorizer")
+    crf, features = parts["crf"], parts.get("features")
+    vectorizer = parts.get("vectorizer", crf.get("vectorizer"))
     _check_is_served(crf, vectorizer)
+    _check_entries(parts)
     n_features, items = crf["n_features"], None
     if vectorizer is not None:
         # Its dicts go before the weights come: they are as large.
-        items = _items_from(vectorizer, parts.get("features"), n_features)
+        items = _items_from(vectorizer, features, n_features)
     parameters = parameters_from(crf["parameters"])
     classes = labels_from(crf["labels"])
-    coef = _coef_from(array, crf["n_stored"], n_features, len(classes))
+    coef = (array, crf["n_stored"], n_features, len(classes))
     return Model(
         classes,
         names_of_labels(classes.tolist(), parameters.get("label_names")),
@@ -112,35 +114,39 @@ def model_from(document, array):
         float(crf["fit"].get("temperature", 1.0)),
         crf["input_format"],
         items,
-        coef.dense(len(classes)) if items is None else coef,
+        _coef_of_rows(*coef) if items is None else _coef_of_items(*coef),
         {name: _of_labels(array, name, len(classes)) for name in OF_LABELS},
     )
 
 
 def _parts(model):
     """Return the entries of a pipeline by their roles, or a CRF as its only entry."""
-    parts = {role: model[role] for role in OF_PIPELINE if role in model}
-    parts.setdefault("crf", model)
-    # Of skcrf_sdca.compat.
-    parts["crf"] = parts["crf"].get("estimator", parts["crf"])
+    parts = {"crf": model}
+    if model.get("type") in PIPELINES:
+        parts = {role: model[role] for role in OF_PIPELINE if role in model}
+        check_pipeline(model, parts)
+    if parts["crf"].get("type") == "CRF":
+        # Of skcrf_sdca.compat.
+        check_compat(parts["crf"])
+        parts["crf"] = parts["crf"]["estimator"]
     return parts
 
 
 def _check_is_served(crf, vectorizer):
     """Raise ModelFormatError for a model that only `load_model` reads."""
+    name = crf.get("type")
     if "labels" not in crf:
-        why = f"it is a {crf['type']:.40}, and no fitted CRF"
-    elif any(name in crf for name in OTHERS):
-        why = (
-            "it has parts of labels, or weights of segments, graphs, edge features or "
-            "three labels"
-        )
+        why = f"it is a {name!s:.40}, and no fitted CRF"
+    elif name not in CHAINS:
+        why = f"it is a {name!s:.40}, and no chain"
+    elif any(part in crf for part in OTHERS):
+        why = "it has parts of labels, or weights of edge features or three labels"
     elif vectorizer is None:
-        if crf["input_format"] in OF_ROWS:
+        if crf.get("input_format") in OF_ROWS:
             return
-        why = f"its input format is {crf['input_format']!r:.40}"
-    elif vectorizer["type"] != "SequenceVectorizer":
-        why = f"its features come from a {vectorizer['type']:.40}"
+        why = f"its input format is {crf.get('input_format')!r:.40}"
+    elif vectorizer.get("type") != "SequenceVectorizer":
+        why = f"its features come from a {vectorizer.get('type')!s:.40}"
     else:
         return
     raise ModelFormatError(
@@ -149,13 +155,34 @@ def _check_is_served(crf, vectorizer):
     )
 
 
+def _check_entries(parts):
+    """Raise ModelFormatError if the entries of a chain and its steps do not fit."""
+    crf = parts["crf"]
+    attributes_of(crf, {"stream": dict} if "stream" in crf else {})
+    own, before = crf["vectorizer"], parts.get("vectorizer")
+    if before is not None:
+        check_vectorizer(before)
+    if own is not None:
+        check_vectorizer(own)
+    taken = crf["input_format"]
+    # What a CRF is fitted on after a vectorizer, and with one of its own.
+    expected = "packed" if before else own and own["input_format"]
+    is_right = taken == expected if expected else taken in OF_ROWS
+    if before is not None:
+        taken, is_right = before["input_format"], is_right and own is None
+    if "features" in parts:
+        name = parts["features"].get("type")
+        is_right &= name == "TokenFeatures" and taken == "strings"
+    if not is_right:
+        raise ModelFormatError("the input formats of its parts do not fit")
+
+
 def _items_from(vectorizer, features, n_features):
     """Return the Items of the entries of a vectorizer, and of a TokenFeatures or None.
 
     The vectorizer loses its vocabulary.
     """
     vocabulary, n_known = vectorizer.pop("vocabulary"), vectorizer["n_features"]
-    check_tables(vocabulary, n_known, complete=True)
     if n_known != n_features:
         raise ModelFormatError(
             f"the vectorizer has {n_known} features, but the CRF {n_features}"
@@ -175,11 +202,37 @@ def _of_labels(array, name, n_labels):
     return weights
 
 
-def _coef_from(array, n_stored, n_features, n_labels):
+def _coef_of_rows(array, n_stored, n_features, n_labels):
+    """Return the Coef of rows of numbers: of all labels."""
     if n_stored is None:
-        values = array("coef", FLOAT, (n_features, n_labels))
-        check_weights("coef", values, forbids=False)
-        return Coef(values, n_features)
+        return _dense_coef(array, n_features, n_labels)
+    values, features, labels = _stored_coef(array, n_stored, n_features, n_labels)
+    columns, rows = np.unique(features, return_inverse=True)
+    dense = np.zeros((len(columns), n_labels))
+    dense[rows, labels] = values
+    return Coef(dense, n_features, columns=columns)
+
+
+def _coef_of_items(array, n_stored, n_features, n_labels):
+    """Return the Coef of items, of which each feature has a name in the file."""
+    if n_stored is None:
+        return _dense_coef(array, n_features, n_labels)
+    values, features, labels = _stored_coef(array, n_stored, n_features, n_labels)
+    # From a row for each label to a row for each feature.
+    order = np.argsort(features, kind="stable")
+    counts = np.bincount(features, minlength=n_features)
+    bounds = np.concatenate([[0], np.cumsum(counts)])
+    return Coef(values[order], n_features, bounds, labels[order])
+
+
+def _dense_coef(array, n_features, n_labels):
+    values = array("coef", FLOAT, (n_features, n_labels))
+    check_weights("coef", values, forbids=False)
+    return Coef(values, n_features)
+
+
+def _stored_coef(array, n_stored, n_features, n_labels):
+    """Return the stored weights, and their features and labels."""
     values = array("coef_data", FLOAT, (n_stored,))
     features = array("coef_indices", INT, (n_stored,))
     indptr = array("coef_indptr", INT, (n_labels + 1,))
@@ -188,9 +241,5 @@ def _coef_from(array, n_stored, n_features, n_labels):
         raise ModelFormatError("coef_indptr must go from 0 to the number of weights")
     if features.min(initial=0) < 0 or features.max(initial=-1) >= n_features:
         raise ModelFormatError(f"coef_indices must be from 0 to {n_features - 1}")
-    # From a row for each label to a row for each feature.
     labels = np.repeat(np.arange(n_labels, dtype=np.int32), np.diff(indptr))
-    order = np.argsort(features, kind="stable")
-    counts = np.bincount(features, minlength=n_features)
-    bounds = np.concatenate([[0], np.cumsum(counts)])
-    return Coef(values[order], n_features, bounds, labels[order])
+    return values, features, labels

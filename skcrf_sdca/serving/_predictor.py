@@ -95,8 +95,9 @@ class Predictor:
             If the file is damaged, is not a model, or holds a model that only
             `load_model` reads: of a table without lengths, of a higher order, with edge
             features or a `SequenceHasher`, of segments or graphs. The message names
-            what it is. The error is a ValueError.
-        TypeError, OSError
+            what it is. The error is a ValueError. The parameters and the stream that
+            only another fit would use are not read.
+        TypeError, MemoryError, OSError
             As `load_model`.
         """
         with opened_to_read(path) as file:
@@ -289,7 +290,9 @@ class Predictor:
         items, chains = self._model.items, self._chains
         if items is None:
             is_signal = self._model.input_format == "signals"
-            return RowTagger(weights, chains, temperature, is_signal)
+            coef = self._model.coef
+            columns = coef.n_features, coef.columns
+            return RowTagger(weights, chains, temperature, columns, is_signal)
         reading = items.lookup, items.item_type, items.dtype, self._items
         return SequenceTagger(reading, weights, chains, temperature, LARGEST_SCORE)
 

@@ -28,14 +28,21 @@ class RowTagger:
     """The weights of a chain, for the rows of one sequence at a time.
 
     The methods are those of `SequenceTagger`. They raise TypeError or ValueError if the
-    rows are no numbers, or of another number of features. With ``one_column`` a
-    sequence is a signal, of one feature.
+    rows are no numbers, or of another number of features. The weights are of the
+    features in ``columns`` alone, or of all for None. With ``one_column`` a sequence is
+    a signal, of one feature.
     """
 
     def __init__(
-        self, weights: Weights, chains: Chains, temperature: float, one_column: bool
+        self,
+        weights: Weights,
+        chains: Chains,
+        temperature: float,
+        columns: tuple[int, NDArray[np.int64] | None],
+        one_column: bool,
     ) -> None:
         self._weights, self._chains, self._temperature = weights, chains, temperature
+        self._n_features, self._columns = columns
         self._one_column = one_column
 
     def predict(self, sequence: Any, labels: list[Any]) -> list[Any]:
@@ -47,7 +54,10 @@ class RowTagger:
 
     def scores(self, sequence: Any) -> NDArray[np.float64]:
         """Return the scores (T, K) of all labels, over the temperature."""
-        rows = FeatureRows(self._rows(sequence))
+        rows = self._rows(sequence)
+        if self._columns is not None:
+            rows = _at(rows, self._columns)
+        rows = FeatureRows(rows)
         local = np.empty((rows.n_rows, self._weights.n_labels))
         offsets = np.array([0, rows.n_rows], dtype=np.int64)
         self._weights.node_scores(rows, offsets, 0, 1, local)
@@ -64,10 +74,9 @@ class RowTagger:
         else:
             rows = values = self._dense(sequence)
             n_features = rows.shape[1]
-        if n_features != self._weights.n_features:
+        if n_features != self._n_features:
             raise ValueError(
-                f"sequence has {n_features} features, but the model "
-                f"{self._weights.n_features}"
+                f"sequence has {n_features} features, but the model {self._n_features}"
             )
         if not np.isfinite(values).all():
             raise ValueError("sequence has NaN or infinity")
@@ -83,7 +92,7 @@ class RowTagger:
             raise ValueError("sequence is an array with masked entries")
         rows = np.asarray(sequence)
         if not rows.size and rows.ndim < 2:
-            return np.empty((0, self._weights.n_features))
+            return np.empty((0, self._n_features))
         if rows.dtype.kind not in "biuf":
             raise TypeError(f"sequence must hold numbers, got an array of {rows.dtype}")
         if self._one_column and rows.ndim == 1:
@@ -92,6 +101,20 @@ class RowTagger:
             raise ValueError(f"sequence must have two axes, got shape {rows.shape}")
         dtype = np.float32 if rows.dtype == np.float32 else np.float64
         return np.ascontiguousarray(rows, dtype=dtype)
+
+
+def _at(rows, columns):
+    """Return rows of some of the columns, which ascend."""
+    if isinstance(rows, np.ndarray):
+        return np.ascontiguousarray(rows[:, columns])
+    place = np.searchsorted(columns, rows.indices)
+    is_known = np.append(columns, -1)[place] == rows.indices
+    return CsrRows(
+        rows.data[is_known],
+        place[is_known].astype(np.int32),
+        np.append(0, np.cumsum(is_known))[rows.indptr],
+        (rows.shape[0], len(columns)),
+    )
 
 
 def _csr(X):

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import required_attribute
 
 
@@ -321,7 +322,15 @@ def of_labels(weights, labels, parts=None):
 
 def dense_coef(coef):
     """Return coefficients dense, in the memory layout that they have after fit."""
-    return coef.toarray(order="F") if sp.issparse(coef) else coef
+    if not sp.issparse(coef):
+        return coef
+    n_labels, n_features = coef.shape
+    check_fits(
+        coef.dtype.itemsize * n_labels * n_features,
+        f"dense weights of {n_labels} labels and {n_features} features",
+        "take fewer features (n_features), or prune() the model",
+    )
+    return coef.toarray(order="F")
 
 
 def _count_weights(array):

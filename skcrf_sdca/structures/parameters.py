@@ -23,6 +23,10 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.structures.form import Block, Form, Weights, dense_coef
 
+# For more columns than so many for each stored number, columns are counted anew: what
+# counts them takes memory for each column.
+SPARE_FEATURES = 16
+
 
 class Parameters(ABC):
     """Weights of a model as one vector ``w`` and named views of it.
@@ -195,6 +199,18 @@ def values_at(coef, rows, columns):
     return np.ravel(coef[rows, columns])
 
 
+def _without_empty_columns(*matrices):
+    """Return CSR arrays of the same columns without those that are empty in all."""
+    indices = np.concatenate([matrix.indices for matrix in matrices])
+    used, place = np.unique(indices, return_inverse=True)
+    ends = np.cumsum([matrix.nnz for matrix in matrices])[:-1]
+    parts = np.split(place.astype(np.int32), ends)
+    return [
+        sp.csr_array((own.data, part, own.indptr), shape=(own.shape[0], len(used)))
+        for own, part in zip(matrices, parts, strict=True)
+    ]
+
+
 def used_features(coef, X):
     """Return the coefficients of the features in X, and X on these features alone.
 
@@ -202,6 +218,8 @@ def used_features(coef, X):
     same to the last bit, in memory that does not grow with the vocabulary.
     """
     if sp.issparse(coef) and sp.issparse(X):
+        if X.shape[1] > SPARE_FEATURES * (coef.nnz + X.nnz):
+            coef, X = _without_empty_columns(coef, X)
         used = np.zeros(X.shape[1], dtype=bool)
         used[X.indices] = True
         indices = (np.cumsum(used, dtype=np.int32) - 1)[X.indices]

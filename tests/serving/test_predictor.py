@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 from model_fuzz import change_model, changed_members, members, write
 from skcrf_sdca import (
@@ -31,6 +32,7 @@ from skcrf_sdca import (
     SequenceHasher,
     SequenceVectorizer,
     compat,
+    load_model,
     make_tagger,
     save_model,
 )
@@ -470,7 +472,7 @@ def test_weights_are_copied():
     [
         (crf().fit(np.eye(2), ["A", "B"]), "its input format is 'table'"),
         (crf(order=2).fit([[["a"]] * 3], [["A", "B", "A"]]), "edge features or three"),
-        (SegmentCRF(random_state=0).fit([[["a"]]], [["B-X"]]), "weights of segments"),
+        (SegmentCRF(random_state=0).fit([[["a"]]], [["B-X"]]), "it is a SegmentCRF"),
         (SequenceVectorizer().fit([[["a"]]]), "no fitted CRF"),
         (
             make_tagger(SequenceHasher(n_features=4), crf()).fit([[["a"]]], [["A"]]),
@@ -510,6 +512,77 @@ def test_forged_documents_are_refused(change, tmp_path):
     change_model(tmp_path / "model", change)
     with pytest.raises(ModelFormatError):
         Predictor.load(tmp_path / "model")
+
+
+# What only another fit would use, and a Predictor does not read.
+NOT_READ = {"parameters", "stream"}
+
+
+def places(value, path=()):
+    """Yield the paths of the parts of a document, of lists the first two."""
+    if path:
+        yield path
+    if isinstance(value, list):
+        value = dict(enumerate(value[:2]))
+    if isinstance(value, dict):
+        for key in value.keys() - NOT_READ:
+            yield from places(value[key], (*path, key))
+
+
+def with_changes(document):
+    """Yield copies of a document with one part replaced, removed or added."""
+    text = json.dumps(document)
+    for *above, last in places(document):
+        for odd in (
+            None,
+            -1,
+            2**63,
+            0.5,
+            "odd",
+            "packed",
+            [],
+            {},
+            [None],
+            "gone",
+            "one",
+        ):
+            changed = json.loads(text)
+            part = changed
+            for key in above:
+                part = part[key]
+            if odd == "gone":
+                del part[last]
+            elif odd == "one":
+                part[last if isinstance(last, int) else "one"] = part[last]
+            else:
+                part[last] = odd
+            yield changed
+
+
+def is_refused(read, contents):
+    write(file := io.BytesIO(), contents)
+    try:
+        read(file.getvalue())
+    except ModelFormatError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", ["vectorizer", "sparse", "tokens", "compat", "arrays"])
+def test_both_readers_refuse_the_same_documents(name):
+    estimator, make = MODELS["dicts" if name == "sparse" else name]
+    X, y, _ = data(make, np.random.default_rng(0), n=3)
+    estimator = clone(estimator).fit(X, y)
+    save_model(
+        estimator.sparsify() if name == "sparse" else estimator, file := io.BytesIO()
+    )
+    contents, n_refused = members(file), 0
+    for changed in with_changes(json.loads(contents["model.json"])):
+        changed = {**contents, "model.json": json.dumps(changed).encode()}
+        refused = is_refused(load_model, changed)
+        assert refused == is_refused(Predictor.load, changed)
+        n_refused += refused
+    assert n_refused > 100
 
 
 @pytest.mark.survives

@@ -1,0 +1,119 @@
+"""The entries of chains and of what reads their items: checks with NumPy alone.
+
+`skcrf_sdca.load_model` and `skcrf_sdca.serving` read documents by them, so that both
+refuse the same. What they differ in are the parameters and the stream of a fit, which
+`skcrf_sdca.serving` does not read.
+"""
+
+from types import NoneType
+from typing import get_args
+
+import numpy as np
+
+from skcrf_sdca._kernels.features._encoder import ITEM_TYPES
+from skcrf_sdca._utils.typing import SolverName
+from skcrf_sdca.features.vocabulary import check_tables
+from skcrf_sdca.persistence._fields import ModelFormatError, fields
+from skcrf_sdca.persistence._values import figures_from, history_from
+
+# The types of chains, and those that may be in a "CRF", which is of skcrf_sdca.compat.
+WITHIN_COMPAT = ("skcrf_sdca.CRF", "PassiveAggressiveCRF", "SDCACRF")
+CHAINS = (*WITHIN_COMPAT, "SAGNUSCRF", "OEGCRF", "LBFGSCRF", "SGDCRF")
+PIPELINES = ("Pipeline", "Tagger")
+# The entries, with their types: of a CRF,
+CRF = {
+    "type": str,
+    "parameters": dict,
+    "input_format": str,
+    "labels": dict,
+    "n_features": int,
+    "n_stored": (int, NoneType),
+    "feature_names": (list, NoneType),
+    "vectorizer": (dict, NoneType),
+    "fit": dict,
+    "history": dict,
+}
+# of a vectorizer,
+VECTORIZER = {
+    "type": str,
+    "parameters": dict,
+    "input_format": str,
+    "n_features": int,
+    "vocabulary": dict,
+}
+# of a pipeline beside its steps,
+PIPELINE = {"type": str, "names": list, "verbose": bool}
+# and of a "CRF".
+COMPAT = {
+    "type": str,
+    "parameters": dict,
+    "estimator": dict,
+    "dev_score": (float, NoneType),
+}
+MAX_FEATURES = int(np.iinfo(np.int32).max)
+
+
+def attributes_of(crf, more):
+    """Return the fitted attributes that are numbers and names, of a checked CRF.
+
+    ``more`` are the entries that its type has beside those of all, with their types.
+    """
+    own = {"solver": str} if crf.get("type") == "skcrf_sdca.CRF" else {}
+    fields(crf, "crf", CRF | own | more)
+    attributes = {
+        "_input_format": crf["input_format"],
+        "n_features_in_": axis_size("n_features", crf["n_features"]),
+        **figures_from(crf["fit"]),
+    }
+    if own:
+        attributes["solver_"] = crf["solver"]
+        _, *names = get_args(SolverName)
+        if crf["solver"] not in names:
+            raise ModelFormatError(f"solver must be one of {', '.join(names)}")
+    if history := history_from(crf["history"]):
+        attributes["history_"] = history
+    names, n_features = crf["feature_names"], crf["n_features"]
+    if names is not None and not set(map(type, names)) <= {str}:
+        raise ModelFormatError("feature_names must be str")
+    if names is not None and len(names) != n_features:
+        raise ModelFormatError(f"feature_names must be of {n_features} features")
+    return attributes
+
+
+def axis_size(name, value, least=0):
+    """Return an entry that is the size of an axis; raise ModelFormatError if none."""
+    if not least <= value <= MAX_FEATURES:
+        raise ModelFormatError(f"{name} must be from {least} to {MAX_FEATURES}")
+    return value
+
+
+def check_vectorizer(vectorizer):
+    """Raise an error if these are not the entries of a vectorizer."""
+    if vectorizer.get("type") != "SequenceVectorizer":
+        raise ModelFormatError(
+            f"a model of type {vectorizer.get('type')!r:.40} has no place in it"
+        )
+    fields(vectorizer, "vectorizer", VECTORIZER)
+    if vectorizer["input_format"] not in ITEM_TYPES:
+        raise ModelFormatError(f"input_format must be one of {tuple(ITEM_TYPES)}")
+    check_tables(vectorizer["vocabulary"], vectorizer["n_features"], complete=True)
+
+
+def check_pipeline(model, roles):
+    """Raise ModelFormatError if these are not the entries of a pipeline.
+
+    ``roles`` are the roles of its steps, the last of which is "crf".
+    """
+    fields(model, "pipeline", PIPELINE | dict.fromkeys([*roles, "crf"], dict))
+    names = model["names"]
+    is_str = set(map(type, names)) == {str}
+    if not is_str or not 2 <= len(set(names)) == len(names) == len(roles):
+        raise ModelFormatError("pipeline: names must be a different name of each step")
+
+
+def check_compat(crf):
+    """Raise ModelFormatError if these are not the entries of a "CRF"."""
+    fields(crf, "CRF", COMPAT)
+    name = crf["estimator"].get("type")
+    if name not in WITHIN_COMPAT:
+        raise ModelFormatError(f"a model of type {name!r:.40} has no place in it")
