@@ -6,7 +6,7 @@ import math
 import os
 
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.temporary_files import remove_abandoned, replacement
+from skcrf_sdca._utils.temporary_files import opened, remove_abandoned, replacement
 
 # Bytes in memory of what begins or ends with each of these signs in a JSON document.
 # Names may have them too: of brackets, which some have, half is counted.
@@ -18,13 +18,14 @@ def atomic_write(path):
     """Open a file for writing bytes that replaces the file at `path` when complete.
 
     The bytes go to a temporary file in the same folder, which is renamed at the end.
-    After an error it is removed, and the file at `path` is unchanged. The temporary
-    files of killed writers to this path are removed first. Pipes and devices cannot be
-    replaced: they are written to directly.
+    After an error it is removed, and the file at `path` is unchanged; an OSError of a
+    write, as to a full disk, names `path`. The temporary files of killed writers to
+    this path are removed first. Pipes and devices cannot be replaced: they are written
+    to directly.
     """
     path = os.path.realpath(os.fsdecode(path))
     if not is_regular_file(path):
-        with open(path, "wb") as file:
+        with opened(path, "wb", path) as file:
             yield file
         return
     remove_abandoned(path)

@@ -8,6 +8,7 @@ not reach the other machines that share a folder: the name depends on the machin
 
 import contextlib
 import hashlib
+import io
 import os
 import platform
 import re
@@ -21,30 +22,63 @@ except ImportError:
 
 
 @contextlib.contextmanager
+def errors_named(path):
+    """Let an OSError of a write, as to a full disk, name the file that is to be."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            error.args = (f"{path}: {error}",)
+        else:
+            error.filename, error.filename2 = path, None
+        raise
+
+
+class _Raw(io.FileIO):
+    """A raw file for writing that has another name in errors."""
+
+    def __init__(self, name, mode, path):
+        self.path = path
+        with errors_named(path):
+            super().__init__(name, mode)
+
+    def write(self, data):
+        with errors_named(self.path):
+            return super().write(data)
+
+
+def opened(name, mode, path):
+    """Open a file for writing bytes; errors name `path` in its place."""
+    return io.BufferedWriter(_Raw(name, mode, path))
+
+
+@contextlib.contextmanager
 def replacement(path):
     """Open a temporary file for writing bytes, which replaces `path` when complete.
 
-    It is in the same folder, and is removed after an error. Where files cannot be
-    locked, it has a name that `remove_abandoned` leaves alone.
+    It is in the same folder, and is removed after an error, which names `path`. Where
+    files cannot be locked, it has a name that `remove_abandoned` leaves alone.
     """
     name = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
     is_locked = False
     try:
-        with open(name, "xb") as file:
+        with opened(name, "xb", path) as file:
             with contextlib.suppress(OSError):
                 _lock(file)
                 locked = f"{_beginning(path)}{secrets.token_hex(8)}.tmp"
                 os.rename(name, locked)
                 name, is_locked = locked, True
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-            if is_locked:
-                # Closed, it would be taken for abandoned.
-                os.replace(name, path)
+            with errors_named(path):
+                file.flush()
+                os.fsync(file.fileno())
+                if is_locked:
+                    # Closed, it would be taken for abandoned.
+                    os.replace(name, path)
         if not is_locked:
-            # Windows does not rename open files.
-            os.replace(name, path)
+            with errors_named(path):
+                # Windows does not rename open files.
+                os.replace(name, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(name)

@@ -16,6 +16,7 @@ import tempfile
 import numpy as np
 
 from skcrf_sdca._utils.files import atomic_write, checked_read, strict_json
+from skcrf_sdca._utils.temporary_files import errors_named
 from skcrf_sdca._version import __version__
 
 __all__ = ["PackedFormatError"]
@@ -166,7 +167,8 @@ class PackedWriter:
         folder = os.path.dirname(self._file.name)
         for name in self._dtypes:
             if name not in self._streams:
-                unnamed = tempfile.TemporaryFile(dir=folder)
+                with errors_named(self._file.raw.path):
+                    unnamed = tempfile.TemporaryFile(dir=folder)
                 self._streams[name] = self._files.enter_context(unnamed)
         for name in {"indptr", "offsets"} & set(self._dtypes):
             self._write(name, np.zeros(1))
@@ -189,7 +191,8 @@ class PackedWriter:
 
     def _write(self, name, array):
         array = np.ascontiguousarray(array, dtype=self._dtypes[name])
-        self._streams[name].write(array.reshape(-1).data)
+        with errors_named(self._file.raw.path):
+            self._streams[name].write(array.reshape(-1).data)
 
     def end(self):
         """Put the arrays after each other, and the header after them."""

@@ -5,6 +5,7 @@ the certificate.
 """
 
 import os
+import warnings
 
 import numpy as np
 
@@ -17,7 +18,8 @@ class Checkpoint(Observer):
     """Write the weights of a solver after every ``every`` epochs, and at the end.
 
     The file is replaced as a whole: a process that ends while writing leaves the file
-    before.
+    before. Where it cannot be written, as on a full disk, the fit goes on: a warning
+    says so, and the next epoch tries again.
     """
 
     def __init__(self, path, every, solver):
@@ -29,7 +31,7 @@ class Checkpoint(Observer):
     def end_epoch(self, row):
         """Write if it is due; never stop."""
         self._n_unwritten += 1
-        if self._n_unwritten == self.every:
+        if self._n_unwritten >= self.every:
             self._write()
         return False
 
@@ -41,8 +43,17 @@ class Checkpoint(Observer):
     def _write(self):
         w, sizes = self.solver.model.w, _sizes(self.solver.problem)
         arrays = {"w": np.asarray(w, FLOAT), "sizes": np.asarray(sizes, INT)}
-        with atomic_write(self.path) as file:
-            np.savez(file, **arrays)
+        try:
+            with atomic_write(self.path) as file:
+                np.savez(file, **arrays)
+        except OSError as error:
+            warnings.warn(
+                f"no checkpoint was written: {error}; the fit goes on, and a file that "
+                "was there before is unchanged",
+                UserWarning,
+                stacklevel=2,
+            )
+            return
         self._n_unwritten = 0
 
 

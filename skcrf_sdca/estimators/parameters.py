@@ -1113,7 +1113,8 @@ class PartitionOptions:
     checkpoint: FilePath | None = parameter(str, PathLike, None, default=None)
     """str or path
 
-    File that the weights are written to, for ``fit(..., resume=True)``.
+    File that the weights are written to, for ``fit(..., resume=True)``. If it cannot be
+    written, as on a full disk, the fit goes on with a warning.
     """
     checkpoint_every: int = parameter(COUNT, default=10)
     """int

@@ -1,16 +1,21 @@
 """Files are replaced as a whole: by the helper, and by all that write through it."""
 
+import errno
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
+import warnings
+from contextlib import contextmanager
 
+import numpy as np
 import pytest
 
-from skcrf_sdca import LBFGSCRF, PackedSequences
+from skcrf_sdca import LBFGSCRF, PackedSequences, SequenceHasher
 from skcrf_sdca._utils.files import atomic_write, is_regular_file
-from skcrf_sdca.compat import to_crfsuite
+from skcrf_sdca.compat import pycrfsuite, to_crfsuite
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.distributed import DistributedCRF
 from skcrf_sdca.persistence import save_model
@@ -19,6 +24,7 @@ from skcrf_sdca.text import write_conll, write_conllu
 X, Y = make_chains(n_sequences=6, random_state=0)
 NAMES = [f"x{j}" for j in range(X[0].shape[1])]
 CRF = LBFGSCRF().fit(X, [[str(k) for k in y] for y in Y])
+HASHED = SequenceHasher(64).transform([[["a"], ["b"]], [["c"]]])
 BOUNDARIES = {"intercept": "bias", "start": "BOS", "end": "EOS"}
 
 WRITERS = {
@@ -29,8 +35,26 @@ WRITERS = {
         CRF, path, feature_names=NAMES, **BOUNDARIES
     ),
     "PackedSequences": lambda path: PackedSequences.from_sequences(X).save(path),
+    "sparse PackedSequences": lambda path: HASHED.save(path),
+    "pycrfsuite": lambda path: trained(path),
     "checkpoint": lambda path: DistributedCRF(checkpoint=path).fit([(X, Y)]),
 }
+
+
+def trained(path):
+    trainer = pycrfsuite.Trainer(verbose=False)
+    trainer.append([{"a": 1.0}], ["A"])
+    trainer.train(os.fspath(path))
+
+
+@contextmanager
+def fails(path, says):
+    """Expect an error that names a file, or of a checkpoint a warning."""
+    says = f"{says}.*{re.escape(os.fspath(path))}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        with pytest.raises((OSError, UserWarning), match=says):
+            yield
 
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
@@ -39,10 +63,10 @@ def test_a_failed_write_leaves_the_old_file(write, tmp_path, monkeypatch):
     path.write_bytes(b"old")
 
     def fail(*_):
-        raise OSError("full")
+        raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="full"):
+    with fails(path, "full"):
         write(path)
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["file"]
@@ -50,6 +74,60 @@ def test_a_failed_write_leaves_the_old_file(write, tmp_path, monkeypatch):
     write(path)
     assert path.read_bytes() != b"old"
     assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.fixture
+def full_disk():
+    """No file of this process may have more than 2 bytes."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.survives
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_a_full_disk_is_an_error_with_the_path(write, tmp_path, full_disk):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    full_disk()
+    with fails(path, "too large"):
+        write(path)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_device_is_an_error_with_the_path():
+    with pytest.raises(OSError, match="No space.*/dev/full"):
+        save_model(CRF, "/dev/full")
+
+
+def test_a_folder_that_is_not_there_is_an_error_with_the_path(tmp_path):
+    for write in WRITERS.values():
+        with fails(tmp_path / "none" / "file", "No such file"):
+            write(tmp_path / "none" / "file")
+
+
+def test_a_fit_goes_on_without_a_checkpoint(tmp_path, monkeypatch):
+    """The next epoch tries again, and the fit is the fit without checkpoints."""
+    path, replace, n_failed = tmp_path / "fit.npz", os.replace, 2
+
+    def fail(*paths):
+        nonlocal n_failed
+        if n_failed > 0:
+            n_failed -= 1
+            raise OSError(errno.ENOSPC, "full")
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", fail)
+    crf = DistributedCRF(checkpoint=path, checkpoint_every=1)
+    with pytest.warns(UserWarning, match="no checkpoint.*full.*fit.npz.*goes on"):
+        crf.fit([(X, Y)])
+    assert n_failed == 0
+    assert np.array_equal(crf.coef_, DistributedCRF().fit([(X, Y)]).coef_)
+    again = DistributedCRF(checkpoint=path).fit([(X, Y)], resume=True)
+    assert again.n_iter_ < crf.n_iter_
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
@@ -73,13 +151,13 @@ def abandon(write, path, monkeypatch):
     """Write as a process that is killed at the end: nothing is removed."""
 
     def fail(*_):
-        raise OSError("killed")
+        raise OSError(errno.EIO, "killed")
 
     before = set(path.parent.iterdir())
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", fail)
         patched.setattr(os, "unlink", fail)
-        with pytest.raises(OSError, match="killed"):
+        with fails(path, "killed"):
             write(path)
     (left,) = set(path.parent.iterdir()) - before
     return left
