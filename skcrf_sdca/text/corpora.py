@@ -201,7 +201,7 @@ def read_corpus(
     conllup        CoNLL-U Plus                                      columns, label
     table          csv, tsv, data frames: a row has a token, and     sentence, word,
                    its sentence; or a row has a sentence             label, columns,
-                                                                     delimiter
+                                                                     delimiter, header
     json           JSON, on one line each or all in one, with tokens tokens, scheme,
                    and labels, or a text and spans: doccano,         label, columns
                    Prodigy, Label Studio, spaCy, GLiNER, BioC
@@ -226,9 +226,10 @@ def read_corpus(
     ============== ================================================= ==================
 
     * columns, label, delimiter, comment, header: as in `read_conll` and `read_conllu`.
-      In tables `label`, `word` and `sentence` are names of columns, found by usual
-      names if not given, and `columns` further columns of tokens, by default all
-      others. `sentence` may be a list of names; an empty cell is as the one above. In
+      In tables `label`, `word` and `sentence` are names of columns, or their numbers
+      from 1, found by usual names if not given, and `columns` further columns of
+      tokens, by default all others. `sentence` may be a list of names; an empty cell
+      is as the one above. ``header=False`` says that the first row has no names. In
       "attributes" the label is "first" or "last". In "json", `columns` are fields with
       a value for each token, and a record without tokens has a text.
     * tokens: "words", "characters", "blanks" or a regular expression that finds the

@@ -905,7 +905,7 @@ def test_wrong_records_are_named(source, options, message):
         ("table", "a,x\na,O\n", r"no column for word= among a, x"),
         (
             "table",
-            "word,tag\n,O\n",
+            "word,tag\n,B\n",
             r"line 2: no word in column 'word'.*keep_default_na",
         ),
         ("slash", "a/B\nab c/D\n", r"file, line 2: 'ab' is no word with its label"),

@@ -259,13 +259,16 @@ class _Rows:
 
     def _wrong_number(self, number, row):
         option, names = self._reading.option, self._layout.names
+        is_quoted = any(field.startswith('"') for field in row)
+        quoted = "the format 'table' reads quotation marks around columns; " * is_quoted
         return (
             f"{place(self._file, number)}: {counted(len(row), 'column')}, {row!r:.80}, "
             f"but {counted(len(names), 'name')} in columns={names}. Pass "
             f"{option('columns')} with the name of each column of the file, None for "
             f"one not to read, and {option('delimiter')} if tabs or blanks do not "
             "separate them; or, if the line is a comment, say with "
-            f"{option('comment')} how comments begin; if each line has as many "
+            f"{option('comment')} how comments begin; "
+            f"{quoted}if each line has as many "
             "attributes as it likes, the format 'attributes' reads it."
         )
 
