@@ -13,6 +13,7 @@ from skcrf_sdca._utils.messages import alternatives
 from skcrf_sdca.data.containers import is_frame
 
 from .core.files import is_path, is_source, numbered_lines
+from .core.folders import others_in
 from .core.passages import Read
 from .core.reading import Reading
 from .formats.attributes import read_attributes, read_scaled
@@ -41,12 +42,14 @@ class Format(NamedTuple):
     """A format: what reads it, the options that it sets, and the form of its labels.
 
     ``write(file, documents, encoding)`` writes texts with spans, if it is written.
+    `folders` says whether a folder is read.
     """
 
     read: Callable[..., Iterator[Read]]
     options: Mapping[str, Any] = {}
     label_form: str | None = None
     write: Callable[..., None] | None = None
+    folders: bool = False
 
 
 FORMATS: Mapping[str, Format] = {
@@ -61,7 +64,7 @@ FORMATS: Mapping[str, Format] = {
     "spacy": Format(read_records, write=partial(write_lines, of_spacy)),
     "label-studio": Format(read_records, write=partial(write_list, of_label_studio)),
     "records": Format(read_records),
-    "brat": Format(read_brat, write=write_brat),
+    "brat": Format(read_brat, write=write_brat, folders=True),
     "pubtator": Format(read_pubtator, write=write_pubtator),
     "bioc": Format(read_bioc),
     "xmi": Format(read_xmi),
@@ -277,6 +280,11 @@ def iter_corpus(
     reading.take("format", name, option="format" if format is None else None)
     own = FORMATS[name]
     known = _options(own)
+    if is_path(source) and os.path.isdir(source) and not own.folders:
+        raise ValueError(
+            f"{os.fspath(source)}: this is a folder, and the format {name} has single "
+            f"files{others_in(source)}"
+        )
     for option in options:
         if option not in known:
             raise TypeError(

@@ -20,6 +20,7 @@ from skcrf_sdca.text.core.files import (
     whole_text,
     write_text,
 )
+from skcrf_sdca.text.core.folders import files_below, others_in
 from skcrf_sdca.text.core.passages import Document, Passages, Read
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.located import Bounds
@@ -126,8 +127,15 @@ def _texts(source, reading):
         if reading.labelled:
             _check_is_there(path.with_suffix(".ann"), "the file of annotations")
         return [path.with_suffix(".txt")]
-    texts, notes = (sorted(path.rglob(f"*{end}")) for end in (".txt", ".ann"))
+    return _texts_below(path, reading)
+
+
+def _texts_below(path, reading):
+    """Return the paths of the texts of a folder; ValueError if there are none."""
+    texts, notes = files_below(path, (".txt", ".ann"), reading).values()
     if not reading.labelled:
+        if not texts:
+            raise ValueError(f"{path}: there is no text .txt{others_in(path)}")
         return texts
     found = (
         {own.with_suffix("") for own in texts},
@@ -139,6 +147,11 @@ def _texts(source, reading):
     for own in notes:
         if own.with_suffix("") not in found[0]:
             reading.note("file .ann", _NO_SUCH_FILE.format("text"), str(own))
+    if not found[0] & found[1]:
+        raise ValueError(
+            f"{path}: there is no text .txt with a file .ann of the same name"
+            f"{others_in(path)}"
+        )
     return [own for own in texts if own.with_suffix("") in found[1]]
 
 
