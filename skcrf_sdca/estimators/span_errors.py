@@ -115,7 +115,7 @@ def span_errors(
     X = as_sequence_list(X)
     # It checks X.
     found = estimator.predict_spans(X, scheme=scheme)
-    lengths = np.array([np.shape(x)[0] for x in X], dtype=np.int64)
+    lengths = np.array([_length(x) for x in X], dtype=np.int64)
     y = lists_as_long(named_lists(estimator, y), lengths, "y")
     asked = [extract_spans(list(labels), scheme) for labels in y]
     p_asked = estimator.span_proba(X, asked, scheme=scheme)
@@ -130,6 +130,10 @@ def span_errors(
             error = SpanError(i, _kind(true, guess), true, guess, p, q, text)
             errors.append(error)
     return sorted(errors, key=lambda error: -error.surprise)
+
+
+def _length(sequence):
+    return sequence.shape[0] if hasattr(sequence, "shape") else len(sequence)
 
 
 def _pairs(true, predicted):

@@ -6,6 +6,7 @@ import pytest
 
 from skcrf_sdca import (
     LBFGSCRF,
+    SDCACRF,
     SequenceVectorizer,
     make_tagger,
     span_errors,
@@ -86,3 +87,10 @@ def test_no_mistakes_and_wrong_arguments(tagger):
         span_errors(tagger, ["a"], Y[:1])
     with pytest.raises(ValueError, match="E-P"):
         span_errors(tagger, X[:1], [["B-P", "E-P", "O", "O"]])
+
+
+def test_tokens_may_have_different_numbers_of_features():
+    X, y = [[["cap", "w=Anna"], ["w=ran"]]] * 4, [["B-PER", "O"]] * 4
+    crf = SDCACRF(random_state=0).fit(X, y)
+    (error,) = span_errors(crf, X[:1], [["O", "O"]])
+    assert (error.kind, error.predicted) == ("false", ("PER", 0, 1))
