@@ -52,7 +52,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "surface": ("text", "value", "word", "mention", "surface"),
     "type": (
         *("label", "labels", "type", "entity", "entitytype", "tag", "category"),
-        *("displayname", "entitygroup", "value"),
+        *("displayname", "entitygroup", "value", "categ", "cat", "class"),
     ),
 }
 _NO_LETTERS = re.compile(r"[\W_]+")
