@@ -3,15 +3,16 @@
 import html
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
 
 from skcrf_sdca._utils.typing import SpanScheme
 from skcrf_sdca.text.core.column_names import candidates
 from skcrf_sdca.text.core.files import place, whole_text
 from skcrf_sdca.text.core.passages import Document, Passages, Read
 from skcrf_sdca.text.core.reading import Reading
+
+from .elements import Element, tell_attributes, typed
 
 # What is not closed goes to the end, so that no part of it is searched twice.
 _TAG = re.compile(
@@ -33,16 +34,6 @@ _BLOCKS = set(
     "section title root corpus docno docid date_time storyid slug nwords".split()
 )
 _NO_END = "left out: they have no end"
-_NO_ATTRIBUTE = "called by their names: they have no attribute {}"
-
-
-class Element(NamedTuple):
-    """An element that is a span: its characters, its name and its attributes."""
-
-    begin: int
-    end: int
-    name: str
-    attributes: Mapping[str, str]
 
 
 def read_markup(
@@ -70,10 +61,11 @@ def read_markup(
         for tag in _unended(tags, elements, wanted):
             where = f"{tag.group()!r:.40} in {_place(file, source, tag)}"
             reading.note("element", _NO_END, where)
-        spans = [
-            (own.begin, own.end, kind)
-            for own, kind in _typed(found, attribute, reading)
-        ]
+        if attribute is None:
+            attribute = _guessed_attribute(found)
+            tell_attributes({own.name: attribute for own in found}, reading)
+            _tell_values(found, attribute, reading)
+        spans = list(typed(found, {own.name: attribute for own in found}, reading))
     yield from passages.of(Document(0, text, spans))
 
 
@@ -201,25 +193,6 @@ def _tell_names(elements, wanted, types, reading):
         )
 
 
-def _typed(elements, attribute, reading):
-    """Yield elements with their types: the values of an attribute, or their names."""
-    wanted = attribute
-    if attribute is None:
-        wanted = _guessed_attribute(elements)
-        if wanted:
-            reading.take("attribute", wanted, option="attribute")
-        else:
-            _tell_values(elements, reading)
-    for own in elements:
-        values = (
-            x for name, x in own.attributes.items() if name.lower() == wanted.lower()
-        )
-        kind = next(values, "").strip()
-        if attribute and not kind:
-            reading.note("element", _NO_ATTRIBUTE.format(attribute), f"<{own.name}>")
-        yield own, kind or own.name
-
-
 def _guessed_attribute(elements):
     """Return the name of the attribute that has the types, or "".
 
@@ -239,9 +212,9 @@ def _guessed_attribute(elements):
     return ""
 
 
-def _tell_values(elements, reading):
-    """Tell an attribute with some values, if all elements have one name."""
-    if len({own.name for own in elements}) != 1:
+def _tell_values(elements, attribute, reading):
+    """Tell an attribute with some values, if all elements have one type."""
+    if attribute or len({own.name for own in elements}) != 1:
         return
     values = defaultdict(set)
     for own in elements:

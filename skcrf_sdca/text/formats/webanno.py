@@ -105,17 +105,22 @@ def read_webanno(
             chosen = _chosen(features, label, lines[0].where, reading)
             layers, before = features, set()
         if chosen.short in _OF_TOKENS:
-            tokens = [{"word": word} for word in words]
             labels = _labels(lines, chosen.column, reading)
+            tokens = [{"word": word} for word in words]
             yield Read(tokens, labels, TextSource(k, text, offsets))
             continue
         marks = list(_marks(lines, offsets, chosen, reading))
-        numbers = {mark.number for mark in marks if mark.number.isdecimal()}
-        if goes_on := numbers & before:
-            first = f"{min(goes_on)} before {lines[0].where}"
-            reading.note("span", _CUT, first, n=len(goes_on))
-        before = numbers
+        before = _told_cuts(marks, before, lines[0].where, reading)
         yield from passages.of(Document(k, text, _spans(marks), offsets))
+
+
+def _told_cuts(marks, before, where, reading):
+    """Return the numbers of the spans of a sentence; tell those that go on in it."""
+    numbers = {mark.number for mark in marks if mark.number.isdecimal()}
+    if goes_on := numbers & before:
+        first = f"[{min(goes_on)}], cut before {where}"
+        reading.note("span", _CUT, first, n=len(goes_on))
+    return numbers
 
 
 class Line(NamedTuple):

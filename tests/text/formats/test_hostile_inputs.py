@@ -111,6 +111,15 @@ TEXTS = (
             ),
             lambda n: XMI.format(" " * n, f'<NamedEntity begin="0" end="{n}"/>' * n),
             lambda n: XMI.format("a", '<NamedEntity begin="0" end="' + "1" * n + '"/>'),
+            lambda n: XMI.format(
+                "a", '<Sofa sofaString="a"/><X begin="0" end="1"/>' * n
+            ),
+            lambda n: XMI.format(
+                "a",
+                '<X begin="0" end="1" {}/>'.format(
+                    " ".join(f'a{k}="b"' for k in range(n))
+                ),
+            ),
         ],
         "webanno": [
             lambda n: WEBANNO + "1-1\t0-1\ta\t" + "X[1" * n + "\n",

@@ -27,7 +27,7 @@ def test_an_attribute_has_the_types(attribute):
     found, reading = read(HAREM, attribute=attribute)
     assert found == CATEG
     assert reading.messages() == []
-    expected = {None: "CATEG"}.get(attribute)
+    expected = {None: "CATEG of EM"}.get(attribute)
     assert reading.taken.get("attribute") == expected
 
 
