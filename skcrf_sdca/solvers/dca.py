@@ -86,8 +86,10 @@ class DCA(EpochSolver):
     def _check_memory(self, n_best):
         structure = self.problem.structure
         n_local = int(structure.data.lengths.max(initial=0)) * structure.n_labels
+        # Beside the products: the potentials of each labelling, its labels twice, of 4
+        # bytes, and the lists in which it is found.
         check_fits(
-            8 * n_best * (n_best + n_local + structure.n_tied),
+            8 * n_best * (n_best + 3 * n_local + structure.n_tied),
             f"the products of n_best={n_best} labellings with each other",
             "take a smaller n_best",
         )

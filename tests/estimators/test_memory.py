@@ -2,6 +2,7 @@
 
 import io
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -370,3 +371,32 @@ def test_scores_of_tuples(little):
     little(8 * 3000 * 39 - 1)
     with pytest.raises(MemoryError, match="scores of 3000 positions and 39 tuples"):
         crf.predict([np.ones((3000, 2))])
+
+
+def visits(n_best):
+    rng = np.random.default_rng(0)
+    X, y = [rng.normal(size=(40, 2))], [rng.integers(8, size=40).tolist()]
+    crf = PassiveAggressiveCRF(loss="hinge", n_best=n_best, max_iter=1, random_state=0)
+    return partial(crf.fit, X, y)
+
+
+def segmentations(n):
+    X, y = chains()
+    crf = SegmentCRF(scheme=None, max_length=5, max_iter=1, random_state=0)
+    return partial(crf.fit(X, y).predict_n_best, X[:1], n)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("new", "home"),
+    [(visits, "solvers.dca"), (segmentations, "structures.scores")],
+)
+def test_lists_of_the_n_best_take_what_is_asked_for(new, home, monkeypatch):
+    """The lists of visits are not seen here, some 8 bytes of a label and a path."""
+    few, many = new(2), new(400)
+    few()
+    asked = []
+    monkeypatch.setattr(f"skcrf_sdca.{home}.check_fits", lambda n, *_: asked.append(n))
+    taken = peak_of(many) - peak_of(few)
+    grown = asked[0] - asked[-1]
+    assert 0.9 * taken < grown < 1.4 * taken

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 import reference
 from samples import make_problem, node_scores
+from skcrf_sdca.objective.objective import EPS, ROUNDING
 from skcrf_sdca.structures.chain import oracle
 
 N_LABELS, N_FEATURES = 3, 2
@@ -125,3 +126,27 @@ def test_threads_change_no_bit(n_jobs):
         gradient, certificate = problem.certify_primal(w)
         results.append((gradient.tobytes(), certificate))
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("largest", [1.0, 1e9])
+def test_bounds_of_rounding_are_sums_over_the_sequences(largest):
+    """The marginals of sequence i are wrong by ROUNDING + EPS 2 S T_i, relatively."""
+    rng = np.random.default_rng(0)
+    lengths, weight = np.array([1, 2, 5, 30, 200]), np.array([3.0, 1.0, 0.5, 2.0, 1.0])
+    X = [rng.normal(size=(t, N_FEATURES)) for t in lengths]
+    y = [rng.integers(N_LABELS, size=t) for t in lengths]
+    problem = make_problem(X, y, N_LABELS, 0.3, sample_weight=weight)
+    c = weight / weight.sum()
+    scores = 2.0 * largest * lengths
+    relative = ROUNDING + EPS * scores
+    # Without curvature expected scores have the error, else features and a distance.
+    bound = problem.gap_rounding(0.0, None, largest)
+    assert_allclose(bound, c @ (scores * relative), rtol=1e-12)
+    sizes = np.array([np.linalg.norm(x, axis=1).sum() + 2.0 * len(x) for x in X])
+    of_features = c @ (sizes * (ROUNDING + EPS * largest * sizes))
+    bound = problem.gap_rounding(0.0, 0.25, largest)
+    assert_allclose(bound, 0.25 * of_features, rtol=1e-12)
+    assert bound >= 0.25 * c @ (sizes * relative)
+    assert_allclose(
+        problem.primal_rounding(5.0, largest), c @ (EPS * scores) + 5.0 * ROUNDING
+    )

@@ -6,8 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from samples import make_problem
 from skcrf_sdca import OEGCRF, DependencyCRF, GraphCRF, SegmentCRF
+from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.objective.losses import new_loss
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.objective.targets import PartialLabels
 from skcrf_sdca.solvers import oeg
+from skcrf_sdca.structures.chain.structure import Chain
 
 # An empty sequence between others, and sequences of several lengths.
 X, Y = make_chains(40, n_labels=3, n_features=4, length=(1, 6), random_state=0)
@@ -91,3 +96,21 @@ def test_a_visit_counts_the_marginalisation_that_it_repeats(problem, monkeypatch
         calls.append(solver.kernel.n_oracle_calls - before)
         derive(monkeypatch)
     assert calls[1] - calls[0] == problem.n_sequences
+
+
+@pytest.mark.parametrize(("share", "again"), [(0.99, True), (1.01, False)])
+def test_other_targets_are_taken_where_their_dual_is_larger(share, again, monkeypatch):
+    """At the targets v = 0, and the dual is tau times the mean of their entropies."""
+    X, y = make_chains(10, n_labels=3, random_state=0)
+    chains = Chain(PackedSequences.from_sequences(X), 3)
+    possible = np.ones((chains.data.n_positions, 3), dtype=bool)
+    targets = PartialLabels(chains, possible)
+    problem = Problem(chains, targets, 0.1, loss=new_loss("log_loss", 5.0))
+    targets.complete(problem.new_parameters())
+    solver = oeg.OEG(problem, np.random.default_rng(0))
+    at_targets = 5.0 * np.log(3.0) * np.mean([len(x) for x in X])
+    monkeypatch.setattr(solver, "_dual_now", lambda: share * at_targets)
+    taken = []
+    monkeypatch.setattr(solver, "take_targets", lambda: taken.append(True))
+    solver.targets_changed()
+    assert bool(taken) == again
