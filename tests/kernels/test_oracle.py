@@ -245,9 +245,18 @@ def test_marginals_are_the_gradient_of_log_partition():
         )
 
 
-def test_offsets_whose_differences_overflow_are_refused():
+@pytest.mark.survives
+@pytest.mark.parametrize(
+    "offsets",
+    [[0, 2**63 - 1, -5, 2], [0, 2, 1, 2], [0, 1], [1, 2], [0, 3], [-1, 2], []],
+)
+def test_offsets_that_do_not_cut_the_scores_are_refused(offsets):
+    """Of the first the differences overflow; of the others the ends are wrong, or not.
+
+    Kernels do not look: without the check they read outside the scores.
+    """
     with pytest.raises(ValueError, match="must not decrease"):
-        oracle.viterbi(np.zeros((2, 1)), [[0.0]], [0, 2**63 - 1, -5, 2])
+        oracle.viterbi(np.zeros((2, 1)), [[0.0]], offsets)
 
 
 def test_shapes_are_checked():

@@ -90,6 +90,19 @@ def test_initial_primal_is_that_of_the_empty_model():
     assert_allclose(certificate.primal, problem.initial_primal, rtol=1e-13)
 
 
+@pytest.mark.parametrize("length", [1, 1000])
+def test_what_is_no_more_than_rounding_is_the_optimum_of_a_single_label(length):
+    """P(0) is 0, and scores that cancel leave some rounding of each position."""
+    X, y = [np.ones((length, 2))], [np.zeros(length, dtype=int)]
+    problem = make_problem(X, y, 1, 0.3)
+    assert problem.initial_primal == 0.0
+    certificates = [
+        problem.certificate(share * ROUNDING * length, 0.0) for share in (0.9, 1.1)
+    ]
+    assert certificates[0].gap == 0.0
+    assert certificates[1].gap == certificates[1].primal > 0.0
+
+
 def test_a_weight_of_two_is_a_sequence_twice():
     case = Case(1, weighted=False, boundaries=True)
     X, y = case.X + case.X[:1], case.y + case.y[:1]

@@ -12,10 +12,11 @@ from test_solvers import N_LABELS, dense_sequences, draw_problem
 from samples import LOSSES, make_problem, make_solver
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences
 from skcrf_sdca.datasets import load_digit_sequences, make_chains
+from skcrf_sdca.objective.losses import Loss, new_loss
 from skcrf_sdca.objective.penalties import L2, ElasticNet, Proximal, in_classes
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
-from skcrf_sdca.solvers.proximal import ProximalPoint
+from skcrf_sdca.solvers.proximal import ProximalPoint, accelerates
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
@@ -206,6 +207,46 @@ def test_sequences_without_weight_do_not_change_the_metric():
     assert_allclose(first.shape, shape_of(parts[1]), rtol=1e-12)
     expected = 4.0 * 0.003 * parts[1].initial_primal / (150 * 0.1)
     assert_allclose(first.kappa, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "softmax_margin"])
+def test_kappa_is_that_of_the_problem_that_solvers_see(loss):
+    """With tau it is P_1 of w / tau, the cost over tau and the strength alpha tau."""
+    X, y = make_chains(130, n_labels=N_LABELS, n_features=4, random_state=0)
+    cost = 1.0 - np.eye(N_LABELS) if loss == "softmax_margin" else None
+    kappas = []
+    for tau in (1.0, 5.0):
+        chains = Chain(PackedSequences.from_sequences(X), N_LABELS)
+        own = Loss(loss, tau, None if cost is None else tau * cost)
+        labels = np.concatenate(y).astype(np.int32)
+        problem = Problem(chains, labels, 0.1 / tau, loss=own)
+        solver = make_solver(partial(ProximalPoint, solver=OEG), problem)
+        kappas.append(solver.proximal.penalty.kappa)
+    assert_allclose(*kappas, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("loss", "n_sequences", "alpha_n", "expected"),
+    [
+        ("log_loss", 130, 10.0, True),
+        ("log_loss", 20, 10.0, True),
+        ("log_loss", 5, 10.0, False),
+        ("log_loss", 5, 0.1, True),
+        ("hinge", 130, 10.0, True),
+        ("hinge", 20, 10.0, False),
+        ("hinge", 5, 10.0, False),
+        ("hinge", 20, 0.1, True),
+    ],
+)
+def test_what_is_accelerated_by_default(loss, n_sequences, alpha_n, expected):
+    X, y = make_chains(n_sequences, n_labels=N_LABELS, n_features=4, random_state=0)
+    chains = Chain(PackedSequences.from_sequences(X), N_LABELS)
+    own = new_loss(loss, cost=1.0 - np.eye(N_LABELS))
+    labels = np.concatenate(y).astype(np.int32)
+    problem = Problem(chains, labels, alpha_n / n_sequences, loss=own)
+    assert accelerates("auto", problem) == expected
+    assert accelerates("proximal_point", problem)
+    assert not accelerates(None, problem)
 
 
 @pytest.mark.parametrize(
