@@ -3,8 +3,9 @@
 The first rows of a file tell it where no names are given.
 """
 
+import re
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from skcrf_sdca._utils.messages import alternatives
@@ -16,6 +17,8 @@ from skcrf_sdca.text.core.tokens import checked_names
 # The name of the column of labels where none is given.
 LABEL = "label"
 _WORD = "word"
+# Numbers of tokens, and of what treebanks have beside them.
+_NUMBER, _RANGE = re.compile(r"\d{1,9}"), re.compile(r"\d+[-.]\d+")
 # What no one takes for a word of a text where it stands above others.
 _TITLES_OF_WORDS = {"token", "tokens", "word", "words", "form"}
 
@@ -89,10 +92,12 @@ def guessed_layout(
     """Return the layout that the first rows tell; it has titles if they have a header.
 
     `header` is False if they have none. Columns at the ends that are empty in all of
-    these rows are not read.
+    these rows are not read, nor is a first column with the numbers of the tokens.
     """
     filled = [any(column) for column in zip_longest(*rows)]
     first, last = filled.index(True), len(filled) - filled[::-1].index(True)
+    if last - first > 2 and _are_numbers([row[first] for row in rows]):
+        first += 1
     rows = [row[first:last] for row in rows]
     number = number_of(label)
     label = label if number is None else number - first
@@ -121,6 +126,19 @@ def _usual(rows, label):
         )
     names = default_columns(n - 1)
     return Layout([*names[: number - 1], LABEL, *names[number - 1 :]], LABEL)
+
+
+def _are_numbers(column):
+    """Return whether a column numbers the tokens of one sentence, or of several."""
+    numbers = [int(field) for field in column if _NUMBER.fullmatch(field)]
+    others = (field for field in column if not _NUMBER.fullmatch(field))
+    # Each is the next one, or begins a sentence.
+    return (
+        len(set(numbers)) > 1
+        and numbers[0] in (0, 1)
+        and all(b in (a + 1, numbers[0]) for a, b in pairwise(numbers))
+        and all(map(_RANGE.fullmatch, others))
+    )
 
 
 def number_of(label: str | int | None) -> int | None:

@@ -163,12 +163,18 @@ class Reading:
         return [*noted, *self._odd, *odd, *self._answers()]
 
     def _answers(self):
-        """Yield messages on columns that became features, and tell the label."""
+        """Yield messages on words that are none, and on features that tell the label.
+
+        Both are columns that were taken for something else than they are.
+        """
         columns: dict[str, list[str]] = {}
         for token in chain.from_iterable(own.tokens for own in self._kept):
             for name, value in token.items():
                 columns.setdefault(name, []).append(value)
-        columns.pop("word", None)
+        words = columns.pop("word", [])
+        if len(words) > _FEW_TOKENS and _are_no_words(words):
+            first = f"the first {counted(len(words), 'word')} are one, or numbers"
+            yield f"{first}: {words[0]!r:.80}{self._otherwise('word')}."
         labels = chain.from_iterable(own.labels for own in self._kept)
         texts = ["" if label is None else str(label) for label in labels]
         of_all = {name: x for name, x in columns.items() if len(x) == len(texts)}
@@ -210,6 +216,10 @@ class Reading:
     def _alternative(self, role):
         option = self.guesses.get(role)
         return f" ({self.option(option)} says otherwise)" if option else ""
+
+
+def _are_no_words(words):
+    return len(set(words)) == 1 or all(map(str.isdecimal, words))
 
 
 def _counted(n, noun):

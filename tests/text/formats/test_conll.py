@@ -117,6 +117,27 @@ def test_titles_of_columns_are_taken_and_chosen():
     assert read(HIPE, header=False)[0][0][0] == "TOKEN"
 
 
+@pytest.mark.parametrize(
+    "numbers", [("1", "2", "1", "2"), ("0", "1", "0", "1"), ("1", "2-3", "2", "3")]
+)
+def test_numbers_of_tokens_are_no_words(numbers):
+    rows = zip(numbers, ("Anna", "ran", "Bo", "sat"), "BOBO", strict=True)
+    text = "".join(f"{n}\t{word}\t{x}\n" for n, word, x in rows)
+    words, y, reading = read(text)
+    assert (words, y) == ([["Anna", "ran", "Bo", "sat"]], [[*"BOBO"]])
+    assert "not read: column 1 (columns= says otherwise)" in str(reading)
+    assert read(text, label=3)[1] == y
+    # Words that only begin as such numbers do.
+    assert read("1\tCD\tO\n2\tCD\tO\nand\tCC\tO\n")[0] == [["1", "2", "and"]]
+
+
+@pytest.mark.parametrize("word", ["4", "/path/of/the/document"])
+def test_words_that_are_none_are_told(word):
+    lines = (f"{word} w{k} B-PER\n{word} v{k} O\n\n" for k in range(11))
+    with pytest.warns(ReadingWarning, match=rf"22 words .*'{word}'; columns= says"):
+        read("".join(lines))
+
+
 def test_a_label_that_is_no_column_is_refused():
     with pytest.raises(ValueError, match=r"no column label='ner': .* numbers 1 to 2"):
         read(PLAIN, label="ner")
