@@ -26,6 +26,7 @@ from skcrf_sdca.text.formats.conllu import (
     iter_sentences,
     labels_of,
 )
+from skcrf_sdca.text.formats.label_columns import value_of
 
 from ._streams import file_of
 
@@ -316,7 +317,10 @@ class ConlluFormat:
         """Yield the sentences of a file."""
         for k, sentence in enumerate(iter_sentences(file_of(name), self._encoding)):
             words = sentence.words
-            tokens = [tuple(word[column] for column in self.columns) for word in words]
+            tokens = [
+                tuple(value_of(word, column) for column in self.columns)
+                for word in words
+            ]
             labels = labels_of(words, self.label_columns, k) if labelled else None
             yield Sentence(tokens, labels, sentence)
 

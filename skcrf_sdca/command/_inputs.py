@@ -19,7 +19,7 @@ from skcrf_sdca.text.core.files import text_encoding
 from skcrf_sdca.text.corpora import ALIASES, FORMATS, guessed_format, options_of
 from skcrf_sdca.text.features.values import WORD
 from skcrf_sdca.text.formats.conllu import COLUMNS
-from skcrf_sdca.text.formats.label_columns import columns_of
+from skcrf_sdca.text.formats.label_columns import column_of, columns_of
 
 from ._formats import ColumnsFormat, ConlluFormat, CorpusFormat, Lines, TextFormat
 from ._streams import STANDARD_INPUT, answered
@@ -223,7 +223,7 @@ def source_of(tagger, options, first):
     name = format_name(options, first)
     if not keeps_lines(name, options):
         return corpus_format(name, columns, options)
-    if set(columns_of(label)) <= set(COLUMNS):
+    if set(map(column_of, columns_of(label))) <= set(COLUMNS):
         return ConlluFormat(columns, label, options.encoding)
     classes = tagger[-1].classes_.tolist()
     known = set(label_texts(tagger, [classes])[0])

@@ -29,7 +29,16 @@ from skcrf_sdca.text.core.passages import Read, TextSource
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.core.tokens import Token, Tokens, checked_names
 
-from .label_columns import EMPTY, columns_of, joined, taken_apart
+from .label_columns import (
+    EMPTY,
+    column_of,
+    columns_of,
+    joined,
+    taken_apart,
+    value_of,
+    with_value,
+    without_missing,
+)
 
 # Templates read the column "word" by default, so FORM has this name.
 COLUMNS = (
@@ -146,13 +155,15 @@ def read_conllu(
         whatever the name of the file is.
     columns : sequence of str, default=("word",)
         The columns to read. Their names are "id", "word" (FORM), "lemma", "upos",
-        "xpos", "feats", "head", "deprel", "deps" and "misc".
+        "xpos", "feats", "head", "deprel", "deps" and "misc"; or of attributes, as in
+        `label`.
     label : str or None, default="upos"
         Name of the column with the labels; None if there is none. Where it is empty,
         the label is "_", which estimators can take as unknown: ``unknown_label="_"``.
         Several names with ``|`` between them join the columns: with "upos|feats" the
         labels are such as "NOUN|Case=Nom|Number=Sing", and empty columns at the end are
-        left out of them, as in "ADP".
+        left out of them, as in "ADP". An attribute in FEATS or MISC is a column, too:
+        "feats:Case", or "misc:NER" for entities as in "NER=B-PER|SpaceAfter=No".
     multiword_tokens : bool, default=False
         Whether to read multiword tokens too. They stand before their words, and their
         "id" is a range such as "1-2".
@@ -234,7 +245,7 @@ def read_conllu(
     X, y, sentences = [], [], []
     for k, sentence in enumerate(iter_sentences(file, encoding)):
         rows = [row for row in sentence.rows if wanted[_kind(row["id"])]]
-        X.append([{name: row[name] for name in kept} for row in rows])
+        X.append([{name: value_of(row, name) for name in kept} for row in rows])
         if label is not None:
             y.append(labels_of(rows, names, k))
         if return_sentences:
@@ -251,15 +262,21 @@ def read_treebank(
     columns: Iterable[str] = ("word",),
     label: str = "upos",
 ) -> Iterator[Read]:
-    """Yield the sequences of the words of a treebank; options as in `read_conllu`."""
+    """Yield the sequences of the words of a treebank; options as in `read_conllu`.
+
+    A label is None where its column is empty, but FEATS, which a word may lack.
+    """
     columns = checked_names(columns)
     check_known(columns, "columns has")
     names = checked_label(label, "label is")
     kept = [name for name in columns if name not in names or not reading.labelled]
+    if reading.labelled:
+        reading.take("label", label, option="label")
     for k, sentence in enumerate(iter_sentences(file, reading.encoding)):
-        rows = sentence.words
-        labels = labels_of(rows, names, k) if reading.labelled else None
-        tokens = [{name: row[name] for name in kept} for row in rows]
+        rows, labels = sentence.words, None
+        if reading.labelled:
+            labels = without_missing(labels_of(rows, names, k), names)
+        tokens = [{name: value_of(row, name) for name in kept} for row in rows]
         yield Read(tokens, labels, TextSource(k))
 
 
@@ -383,12 +400,19 @@ def _relabelled(sentences, y, names, argument="y"):
             [
                 row
                 if _kind(row["id"]) != "word"
-                else row | dict(zip(names, next(fields), strict=True))
+                else _with_values(row, names, next(fields))
                 for row in sentence.rows
             ],
         )
         for sentence in sentences
     ]
+
+
+def _with_values(row, names, values):
+    """Return a row with the values of a label in its columns."""
+    for name, value in zip(names, values, strict=True):
+        row = with_value(row, name, value)
+    return row
 
 
 def _is_row(row):
@@ -407,14 +431,18 @@ def _numbered(X, y, names_of_label, columns):
         names = tokens.names
     check_known(names, "X has" if columns is None else "columns has")
     table = {name: tokens.column(name) for name in names}
-    if y is not None:
-        table |= _label_columns(y, tokens.lengths, names_of_label)
     lengths = tokens.lengths.tolist()
     if "id" not in table:
         table["id"] = [str(t + 1) for length in lengths for t in range(length)]
     empty = [EMPTY] * len(tokens)
-    parts = [table.get(name, empty) for name in COLUMNS]
+    parts = [table.pop(name, empty) for name in COLUMNS]
     rows = (dict(zip(COLUMNS, f, strict=True)) for f in zip(*parts, strict=True))
+    # What is left are attributes.
+    if y is not None:
+        table |= _label_columns(y, tokens.lengths, names_of_label)
+    if table:
+        fields = zip(rows, zip(*table.values(), strict=True), strict=True)
+        rows = (_with_values(row, table, own) for row, own in fields)
     return [ConlluSentence([], list(islice(rows, length))) for length in lengths]
 
 
@@ -443,9 +471,9 @@ def _columns_of_trees(trees):
 def labels_of(rows, names, k):
     """Return the labels of rows of sentence k, made of columns."""
     if len(names) == 1:
-        return [row[names[0]] for row in rows]
+        return [value_of(row, names[0]) for row in rows]
     try:
-        labels = [joined([row[name] for name in names]) for row in rows]
+        labels = [joined([value_of(row, name) for name in names]) for row in rows]
     except ValueError as error:
         raise ValueError(f"sentence {k}: {error}.") from None
     return list(map(sys.intern, labels))
@@ -463,10 +491,11 @@ def checked_label(label, what):
 def check_known(names, what):
     """Raise ValueError if CoNLL-U has no column of one of the names."""
     for name in names:
-        if name not in COLUMNS:
+        if column_of(str(name)) not in COLUMNS:
             raise ValueError(
                 f"{what} {name!r}, but the columns of CoNLL-U are called "
-                f"{list(COLUMNS)}, where 'word' is FORM."
+                f"{list(COLUMNS)}, where 'word' is FORM; an attribute of FEATS or MISC "
+                "has a name such as 'misc:NER'."
             )
 
 
@@ -498,7 +527,8 @@ def _fault_of_line(line):
     if len(fields) != len(COLUMNS):
         return (
             f"{counted(len(fields), 'column')}, but CoNLL-U has {len(COLUMNS)}; "
-            "separate them by single tabs, and write _ for one that is empty"
+            "separate them by single tabs, and write _ for one that is empty. Files "
+            "with further columns are of the format 'conllup'"
         )
     for name, field in zip(COLUMNS, fields, strict=True):
         title = "FORM" if name == "word" else name.upper()

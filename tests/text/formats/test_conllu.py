@@ -16,6 +16,7 @@ from skcrf_sdca.text import (
     TokenFeatures,
     read_conll,
     read_conllu,
+    read_corpus,
     write_conllu,
 )
 
@@ -568,3 +569,98 @@ def test_a_tagger_is_trained_and_writes_a_treebank(tmp_path):
     assert X_again == X_test
     assert y_again == y_test
     assert again == test
+
+
+ATTRIBUTES = (
+    "1\tAnn\t_\tPROPN\t_\tCase=Nom|Number=Sing\t2\tnsubj\t_\tNER=B-PER|SpaceAfter=No\n"
+    "2\tran\t_\tVERB\t_\t_\t0\troot\t_\tNER=O\n3\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("label", "found"),
+    [
+        ("misc:NER", ["B-PER", "O", "_"]),
+        ("feats:Case", ["Nom", "_", "_"]),
+        ("misc:SpaceAfter", ["No", "_", "_"]),
+        ("upos|misc:NER", ["PROPN|B-PER", "VERB|O", "PUNCT"]),
+        ("feats:Number|feats:Case", ["Sing|Nom", "_", "_"]),
+    ],
+)
+def test_attributes_are_labels(label, found):
+    assert read_conllu(io.StringIO(ATTRIBUTES), label=label)[1] == [found]
+    X, _, sentences = read_conllu(
+        io.StringIO(ATTRIBUTES), label=label, return_sentences=True
+    )
+    file = io.StringIO()
+    write_conllu(file, sentences, [found], label=label)
+    assert file.getvalue() == ATTRIBUTES
+    file = io.StringIO()
+    write_conllu(file, X, [found], label=label)
+    assert read_conllu(io.StringIO(file.getvalue()), label=label)[1] == [found]
+
+
+def test_attributes_are_columns_of_tokens():
+    columns = ["word", "feats:Case", "misc:NER"]
+    X = read_conllu(io.StringIO(ATTRIBUTES), columns, label=None)
+    assert X[0][0] == {"word": "Ann", "feats:Case": "Nom", "misc:NER": "B-PER"}
+    file = io.StringIO()
+    write_conllu(file, X)
+    assert read_conllu(io.StringIO(file.getvalue()), columns, label=None) == X
+
+
+def test_attributes_are_replaced_where_they_stand():
+    _, sentences = read_conllu(
+        io.StringIO(ATTRIBUTES), label=None, return_sentences=True
+    )
+    file = io.StringIO()
+    write_conllu(file, sentences, [["O", "_", "B-X"]], label="misc:NER")
+    miscs = [line.split("\t")[-1] for line in file.getvalue().split("\n")[:3]]
+    assert miscs == ["NER=O|SpaceAfter=No", "_", "NER=B-X"]
+
+
+@pytest.mark.parametrize("label", ["NER", "misc=NER", "misc:", "upos:NER", ":NER"])
+def test_attributes_are_of_feats_and_misc(label):
+    with pytest.raises(ValueError, match="has a name such as 'misc:NER'"):
+        read_conllu(io.StringIO(ATTRIBUTES), label=label)
+
+
+@pytest.mark.parametrize(
+    ("label", "found"),
+    [
+        ("misc:NER", ["B-PER", "O", None]),
+        ("xpos", [None, None, None]),
+        ("feats:Case", ["Nom", "_", "_"]),
+        ("feats", ["Case=Nom|Number=Sing", "_", "_"]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:no token has a label:UserWarning")
+def test_labels_that_are_missing_are_none_in_a_corpus(label, found):
+    assert read_corpus(io.StringIO(ATTRIBUTES), "conllu", label=label)[1] == [found]
+
+
+PLUS = "1\tAnn\t_\tPROPN\t_\t_\t2\tnsubj\t_\tNE=PER\tB-PER\n1-2\ta{0}\n2\tran{0}\n\n"
+PLUS = PLUS.format("\t_" * 9)
+HEADER = "# global.columns = ID FORM X Y Z A B C D MISC SMALL:NER\n"
+
+
+@pytest.mark.parametrize("start", ["", "# sent_id = 1\n", HEADER, f"# a\n{HEADER}"])
+def test_further_columns_are_read_with_names_or_without(start):
+    X, y, reading = read_corpus(
+        io.StringIO(start + PLUS), "conllup", return_reading=True
+    )
+    assert X == [[{"word": "Ann"}, {"word": "ran"}]]
+    assert y == [["B-PER", None]]
+    name = "small:ner" if HEADER in start else "column11"
+    assert reading.taken["label"] == f"the column {name!r}"
+    assert reading.guesses["label"] == "label"
+    for label in (name, "misc:NE"):
+        _, y = read_corpus(io.StringIO(start + PLUS), "conllup", label=label)
+        assert y[0][0] == {name: "B-PER", "misc:NE": "PER"}[label]
+
+
+def test_further_columns_of_conllu_are_refused_with_the_cure():
+    with pytest.raises(ValueError, match="line 1: 11 columns.* the format 'conllup'"):
+        read_corpus(io.StringIO(PLUS), "conllu")
+    with pytest.raises(ValueError, match="file, line 3: 10 columns, but the columns a"):
+        read_corpus(io.StringIO("# a\n" + PLUS.replace("1-2\ta", "1-2")), "conllup")
