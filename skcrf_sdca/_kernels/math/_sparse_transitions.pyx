@@ -160,7 +160,7 @@ cdef class SparseTransitions(TransitionLayout):
         else:
             self.free = TransitionLayout(n_labels, allowed, without_scores=True)
             self.sums = FreeSums(allowed)
-        targets, sources = np.asarray(self.to_labels), np.asarray(self.from_labels)
+        targets, sources = self.targets, self.sources
         self.to_target = self.lists_by(targets, sources)
         self.from_source = self.lists_by(sources, targets)
 
@@ -307,17 +307,13 @@ cdef class SparseTransitions(TransitionLayout):
         double* out,                    # out, (K,) -inf for a sum of nothing
     ) noexcept nogil:
         cdef Py_ssize_t k, p, label, other, n = self.n_labels
-        cdef const int* ends = NULL
-        cdef const int* others = NULL
+        cdef const int* ends = &self.to_labels[0] if to else &self.from_labels[0]
+        cdef const int* others = &self.from_labels[0] if to else &self.to_labels[0]
         cdef double largest = maximum(added, n)
         cdef double* shift = buffer
         cdef double* exponential = shift + n
         cdef double* base = exponential + n
         cdef double* factor = base + n
-        if self.size > 0:
-            ends, others = &self.from_labels[0], &self.to_labels[0]
-        if to:
-            ends, others = others, ends
         for k in range(n):
             shift[k], out[k] = largest, -INFINITY
         if largest == -INFINITY:

@@ -94,8 +94,8 @@ cdef class TransitionLayout:
         """List the pairs: of all pairs a list would take as much as a matrix."""
         sources = [np.repeat(before, len(reached)) for before, reached in blocks]
         targets = [np.tile(reached, len(before)) for before, reached in blocks]
-        self.from_labels = np.concatenate(sources)
-        self.to_labels = np.concatenate(targets)
+        self.from_labels = addressable(np.concatenate(sources))
+        self.to_labels = addressable(np.concatenate(targets))
         places = np.full((self.n_labels, self.n_labels), -1, dtype=np.int32)
         places[self.sources, self.targets] = np.arange(self.size)
         self.places = places
@@ -137,14 +137,14 @@ cdef class TransitionLayout:
         """The first label of each pair, an array of int32."""
         if self.is_dense:
             return np.repeat(np.arange(self.n_labels, dtype=np.int32), self.n_labels)
-        return np.asarray(self.from_labels)
+        return np.asarray(self.from_labels)[: self.size]
 
     @property
     def targets(self):
         """The second label of each pair, an array of int32."""
         if self.is_dense:
             return np.tile(np.arange(self.n_labels, dtype=np.int32), self.n_labels)
-        return np.asarray(self.to_labels)
+        return np.asarray(self.to_labels)[: self.size]
 
     @property
     def shape(self):
