@@ -6,6 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from samples import make_problem, make_solver
 from skcrf_sdca import SGDCRF
+from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.solvers.owlqn import OWLQN
 from skcrf_sdca.solvers.planes import CuttingPlanes
@@ -13,6 +14,14 @@ from skcrf_sdca.solvers.planes import CuttingPlanes
 # Four positions, of two labels: P(0) = 4 log 2.
 PLAIN = [np.zeros((4, 1))], [[0, 0, 1, 0]]
 INITIAL = 4.0 * np.log(2.0)
+
+
+def test_the_largest_bound_is_kept_with_its_own_rounding():
+    bound = LowerBound()
+    for dual, rounding in ((1.0, 0.5), (3.0, 0.25), (2.0, 0.125), (3.0, 0.0)):
+        bound.add(dual, rounding)
+    assert (bound.value, bound.rounding) == (3.0, 0.25)
+    assert bound.gap(10.0) == 10.0 - 3.0 - 0.25
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.persistence import load_model, save_model
 from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.chain.structure import Chain
+from skcrf_sdca.structures.weight_choice import are_many_pairs, are_many_weights
 
 N_LABELS, ALPHA = 3, 0.1
 # Feature 0 is seen with two of three labels, 1 with all, 2 with one, and 3 with none.
@@ -407,3 +408,22 @@ def seen(weights):
     """Return which weights a model has; that of a pair not in y is 0, or -inf."""
     weights = weights.toarray() if sp.issparse(weights) else weights
     return np.isfinite(weights) & (weights != 0.0)
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_labels", "n_sequences", "expected"),
+    [
+        # Weights of features alone are many from 5e7 on, beside many pairs from 5e6 on.
+        (2_000_000, 20, 10, False),
+        (3_000_000, 20, 10, True),
+        (9_000, 500, 2000, False),
+        (11_000, 500, 2000, True),
+    ],
+)
+def test_which_weights_of_features_are_many(
+    n_features, n_labels, n_sequences, expected
+):
+    rows = sp.csr_array((n_sequences, n_features))
+    data = PackedSequences(rows, np.arange(n_sequences + 1))
+    assert are_many_pairs(data, n_labels) == (n_labels == 500)
+    assert are_many_weights(data, n_labels) == expected

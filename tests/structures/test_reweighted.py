@@ -10,7 +10,10 @@ from scipy.special import entr, logsumexp
 from graph_cases import SHAPES, grid
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.structures.graph.parameters import pair_places
-from skcrf_sdca.structures.graph.reweighted import ReweightedScores
+from skcrf_sdca.structures.graph.reweighted import (
+    ReweightedMarginals,
+    ReweightedScores,
+)
 from skcrf_sdca.structures.graph.reweighting import order_of, reweighted_graphs
 
 K = 3
@@ -81,6 +84,23 @@ def assert_consistent(case, node, pairs):
         assert pair.min() >= 0.0
         assert_allclose(pair.sum(axis=1), node[a], rtol=0, atol=1e-12)
         assert_allclose(pair.sum(axis=0), node[b], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_mixtures_with_labels_are_marginals(name):
+    """The start of SDCA, and what a warm start at a smaller alpha makes of it."""
+    case = Case(name)
+    labels = np.arange(case.n, dtype=np.int32) % K
+    offsets, options = np.array([0, case.n]), {"smoothing": 0.2, "dtype": np.float64}
+    mixture = ReweightedMarginals.smoothed(case.graphs, offsets, labels, **options)
+    mixture.shrink_to_labels(labels, keep=0.5)
+    assert_allclose(mixture.node, 0.1 / K + 0.9 * np.eye(K)[labels])
+    appearance, _ = case.graphs.counts()
+    # The tables of edges stand first.
+    pairs = mixture.table[: len(case.ends) * K**2].reshape(-1, K**2)
+    pairs /= appearance[:, np.newaxis]
+    assert_allclose(np.sort(pairs)[:, :-1], 0.1 / K**2)
+    assert_allclose(pairs.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize("directed", [True, False])
