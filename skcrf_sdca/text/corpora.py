@@ -206,8 +206,8 @@ def read_corpus(
                    its sentence; or a row has a sentence             label, columns,
                                                                      delimiter, header
     json           JSON, on one line each or all in one, with tokens tokens, scheme,
-                   and labels, or a text and spans: doccano,         label, columns
-                   Prodigy, Label Studio, spaCy, GLiNER, BioC
+                   and labels, or a text and spans: doccano,         label, columns,
+                   Prodigy, Label Studio, spaCy, GLiNER, BioC        form
     records        the same in memory: rows of Hugging Face,         the same
                    documents of spaCy, pairs (text, spans)
     brat           texts, each with a file ``.ann``                  tokens, scheme
@@ -233,8 +233,11 @@ def read_corpus(
       from 1, found by usual names if not given, and `columns` further columns of
       tokens, by default all others. `sentence` may be a list of names; an empty cell
       is as the one above. ``header=False`` says that the first row has no names. In
-      "attributes" the label is "first" or "last". In "json", `columns` are fields with
-      a value for each token, and a record without tokens has a text.
+      "attributes" the label is "first" or "last". In "json", `label` is the field of
+      labels or spans, and `columns` are fields with a value for each token; a record
+      without tokens has a text.
+    * form: how records are written, such as "label-studio" or "token-spans", where
+      their fields do not tell; an error lists the forms that a record almost has.
     * tokens: "words", "characters", "blanks" or a regular expression that finds the
       tokens of a text, as in `tokenize`; texts end their sequences at line breaks.
     * scheme: the tagging scheme in which spans are written, by default "BIO".

@@ -375,7 +375,7 @@ KINDS |= {
         "pairs in annotations": {"classes": ["PER"], "annotations": PAIRS},
         "completions": [
             {"data": {"text": TEXT}, "completions": [{"result": VALUES}]},
-            {"data": {"text": "Yes!"}, "completions": []},
+            {"data": {"text": "Yes!"}, "completions": [{"result": []}]},
         ],
         "Rasa JSON": {
             "rasa_nlu_data": {
@@ -545,7 +545,10 @@ SPAN_FORMS = {
 KINDS |= {
     f"spans of {name}": (
         f"{name}.jsonl",
-        dumped({"text": TEXT, "entities": [form(*s) for s in SPANS]}, {"text": "Yes!"}),
+        dumped(
+            {"text": TEXT, "entities": [form(*s) for s in SPANS]},
+            {"text": "Yes!", "entities": []},
+        ),
         {},
     )
     for name, form in SPAN_FORMS.items()
@@ -873,7 +876,11 @@ def test_parts_of_a_span_in_brat_are_spans(tmp_path):
     ("source", "options", "message"),
     [
         ('{"tokens": ["a"], "tags": ["O"]}\n{"x": 1\n', {}, r"file, line 2: no JSON"),
-        ('\n{"tokens": ["a"]}\n', {}, r"file, line 2, record 0: no tokens with labels"),
+        (
+            '\n{"tokens": ["a"]}\n',
+            {},
+            "line 2, record 0: no form .* tokens: form='tokens', as .* lacks labels of",
+        ),
         ('{"text": "a", "spans": [{"start": 0}]}', {}, "a span needs its begin, end"),
         ('{"tokens": ["a"], "tags": []}', {}, r"1 token, but labels has 0"),
         (
@@ -882,9 +889,13 @@ def test_parts_of_a_span_in_brat_are_spans(tmp_path):
             "no field 'y' among tokens, x",
         ),
         ('{"tokens": [1], "tags": ["O"]}', {}, "a token must be a str"),
-        ("[1]", {}, "record 0: a record must be a mapping"),
+        (
+            "[1]",
+            {},
+            "record 0: no form fits a record that is of type int 1",
+        ),
         ('{"text": "a", "spans": [[0, 1]]}', {}, "record 0"),
-        ('{"id": 1}', {"labelled": False}, "record 0: no tokens"),
+        ('{"id": 1}', {"labelled": False}, "record 0: no form fits a record with id: "),
         (
             '{"text": "a", "annotation": [{"label": ["X"], "points": [{"start": 0}]}]}',
             {},
@@ -1025,6 +1036,7 @@ def taken_for(records, n=1):
 
 
 PAIR = [["Anna", "B-PER"], ["ran", "O"]]
+LISTS = [["Anna", "ran"], ["B-PER", "O"]]
 ROW = [["Anna", "B-PER"], ["ran", "O"], ["!", "O"]]
 WITH_SPANS = {"text": "Anna ran", "entities": [[0, 4, "PER"]]}
 WITHOUT = {"text": "Anna ran"}
@@ -1041,7 +1053,8 @@ WITHOUT = {"text": "Anna ran"}
         # Two words with labels, or words and labels?
         ([PAIR, PAIR, ROW, PAIR], 3, ["B-PER", "O"]),
         ([PAIR, PAIR, WITH_SPANS, PAIR], 3, ["ran", "O"]),
-        ([PAIR, PAIR], 2, ["ran", "O"]),
+        ([PAIR, PAIR], 2, ["B-PER", "O"]),
+        ([LISTS, LISTS], 2, ["B-PER", "O"]),
     ],
 )
 def test_no_more_records_are_kept_than_needed(records, n_taken, labels):

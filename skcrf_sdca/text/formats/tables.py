@@ -18,7 +18,7 @@ from skcrf_sdca.text.core.passages import Read, TextSource
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.core.rows import without_ends
 
-from .records import read_records
+from .records import Placed, read_records
 
 # What is between the labels of a sentence in one cell.
 _BETWEEN = re.compile(r"[\s,]+")
@@ -63,7 +63,7 @@ def read_table(
     roles = _Roles(table, reading)
     own_word = roles.column("word", word)
     if sentence is None and _is_wide(table, own_word, label):
-        rows = [_record(table, k, own_word) for k in range(len(table.rows))]
+        rows = Placed(_records(table, own_word))
         yield from read_records(rows, reading, label=label, columns=columns or ())
         return
     own_label = None
@@ -278,13 +278,19 @@ def _n_labels(cell):
     return _n_parts(_BETWEEN.sub(" ", cell) if isinstance(cell, str) else cell)
 
 
-def _record(table, k, word):
-    """Return the record of a row, with lists where cells have these as text."""
-    try:
-        found = [listed(cell) for cell in table.rows[k]]
-    except ValueError as error:
-        raise ValueError(f"{table.places[k]}: {error}.") from error
-    cells = dict(zip(table.names, found, strict=True))
+def _records(table, word):
+    """Yield the place and the record of each row."""
+    for row, where in zip(table.rows, table.places, strict=True):
+        try:
+            found = [listed(cell) for cell in row]
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}.") from error
+        if not _is_blank(row):
+            yield where, _record(dict(zip(table.names, found, strict=True)), word)
+
+
+def _record(cells, word):
+    """Return the record of cells, with lists where these have labels as text."""
     text = cells.pop(word)
     for name in candidates(cells, "label"):
         cell = cells[name]
