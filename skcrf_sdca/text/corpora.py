@@ -99,6 +99,7 @@ _SUFFIXES = {
     **{f".{name}": name for name in ("conllu", "conllup", "xml", "pubtator", "xmi")},
     **{".jsonl": "json", ".json": "json", ".csv": "table", ".ann": "brat"},
     **{".ndjson": "json", ".sgml": "xml", ".sgm": "xml", ".pos": "penn"},
+    **{".yml": "markdown", ".yaml": "markdown"},
 }
 # Other formats of files with the same end, by what their first lines begin with.
 _BEGINNINGS = {
@@ -219,7 +220,8 @@ def read_corpus(
     slash          "the/DT dog/NN", a sentence a line                separator
     penn           "[ the/DT dog/NN ]" of the Penn Treebank
     brackets       "[PER Anna Meier ] lives", a sentence a line      tokens, scheme
-    markdown       "[Anna Meier](PER) lives", as Rasa has it         tokens, scheme
+    markdown       "[Anna Meier](PER) lives", as Rasa has it, also   tokens, scheme
+                   in YAML
     xml            "<PER>Anna Meier</PER> lives", or MUC's           types, tokens,
                    ``<ENAMEX TYPE="PERSON">``                        scheme
     attributes     a label and any number of features on a line      label, delimiter,

@@ -4,6 +4,7 @@ Each reader fills a `Reading`. `read_corpus` warns of its messages, and the comm
 prints it first.
 """
 
+import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -172,9 +173,9 @@ class Reading:
             for name, value in token.items():
                 columns.setdefault(name, []).append(value)
         words = columns.pop("word", [])
-        if len(words) > _FEW_TOKENS and _are_no_words(words):
-            first = f"the first {counted(len(words), 'word')} are one, or numbers"
-            yield f"{first}: {words[0]!r:.80}{self._otherwise('word')}."
+        if len(words) > _FEW_TOKENS and (what := _no_words(words)):
+            n = _counted(len(words), "word")
+            yield f"the first {n} {what}{self._otherwise('word')}."
         labels = chain.from_iterable(own.labels for own in self._kept)
         texts = ["" if label is None else str(label) for label in labels]
         of_all = {name: x for name, x in columns.items() if len(x) == len(texts)}
@@ -218,8 +219,12 @@ class Reading:
         return f" ({self.option(option)} says otherwise)" if option else ""
 
 
-def _are_no_words(words):
-    return len(set(words)) == 1 or all(map(str.isdecimal, words))
+def _no_words(words):
+    """Return what tells that many words are none, or None."""
+    if all(map(str.isdecimal, words)):
+        return f"are numbers such as {words[0]}"
+    begin = os.path.commonprefix(words)
+    return f"begin with {begin!r:.80}" if begin else None
 
 
 def _counted(n, noun):

@@ -259,6 +259,8 @@ class _Rows:
 
     def _wrong_number(self, number, row):
         option, names = self._reading.option, self._layout.names
+        is_guess = "format" in self._reading.guesses
+        others = f"; {option('format')} names other formats" * is_guess
         is_quoted = any(field.startswith('"') for field in row)
         quoted = "the format 'table' reads quotation marks around columns; " * is_quoted
         return (
@@ -269,7 +271,7 @@ class _Rows:
             "separate them; or, if the line is a comment, say with "
             f"{option('comment')} how comments begin; "
             f"{quoted}if each line has as many "
-            "attributes as it likes, the format 'attributes' reads it."
+            f"attributes as it likes, the format 'attributes' reads it{others}."
         )
 
 

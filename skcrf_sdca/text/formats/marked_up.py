@@ -1,7 +1,10 @@
 """Texts with the labels among the words: slash tags, and spans in brackets."""
 
+import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from skcrf_sdca._utils.typing import SpanScheme
 from skcrf_sdca.text.core.files import (
@@ -15,18 +18,16 @@ from skcrf_sdca.text.core.reading import Reading
 
 # In words of treebanks a backslash stands before a slash.
 _ESCAPED_SLASH = "\\/"
+# So many words may have a slash of their own, and be the most of a text.
+_FEW_WORDS = 20
 # Between the sentences of the Penn Treebank.
 _RULE = re.compile(r"\s*=+\s*")
-# Spans in brackets, by the names of their forms.
-_BRACKETS = {
-    "[PER Anna Meier]": (
-        r"\[(?P<type>[^\s\[\]]++)\s++"
-        r"(?P<text>(?:[^\s\[\]]++|\s++(?!\]))*+)\s*+\]"
-    ),
-    "[Anna Meier](PER)": (
-        r"\[(?P<text>[^\[\]]++)\]\((?P<type>[^():]++)(?::[^()]*+)?\)"
-    ),
-}
+# What lists of Rasa hold, in markdown and in YAML, and where these begin in YAML.
+_HEADING = re.compile(r"##\s*+(?P<kind>\w++)")
+_KEY = re.compile(r"\s*+-\s++(?P<kind>\w++)\s*+:")
+_EXAMPLES = re.compile(r"\s*+examples:\s*+[|>][-+]?+\s*+")
+_NO_SENTENCES = {"synonym", "lookup", "regex"}
+_ITEM = re.compile(r"\s*+[-*+]\s++")
 
 
 def read_slash(
@@ -35,7 +36,16 @@ def read_slash(
     """Yield a sequence for each line of tokens such as "dog/NN"."""
     lines = numbered_lines(file, reading.encoding)
     sentences = ([line] for line in lines if line[1].strip(BLANKS))
-    yield from _of_slashes(file, sentences, reading.labelled, separator)
+    words: Counter[bool] = Counter()
+    for sequence in _of_slashes(file, sentences, reading.labelled, separator):
+        words.update(separator in token["word"] for token in sequence.tokens)
+        yield sequence
+    if reading.labelled and words[True] > max(words[False], _FEW_WORDS):
+        reading.odd(
+            f"{words[True]:,} words have {separator!r} themselves, for only what "
+            "follows the last one is a label: where all words have several columns, "
+            f"write each on a line, for columns and {reading.option('delimiter')}."
+        )
 
 
 def read_penn(file: object, reading: Reading) -> Iterator[Read]:
@@ -86,6 +96,69 @@ def _of_slashes(file, sentences, labelled, separator):
         yield Read(tokens, labels if labelled else None, TextSource(k))
 
 
+def _lines(lines):
+    """Return the numbered lines of sentences."""
+    return ((number, line) for number, line in lines if line[:1] != "#")
+
+
+def _items(lines):
+    """Yield the numbered lines of sentences in markdown, or in the YAML of Rasa."""
+    lines = list(lines)
+    is_yaml = any(_EXAMPLES.fullmatch(line) for _, line in lines)
+    for number, line in (_of_yaml if is_yaml else _of_markdown)(lines):
+        yield number, _ITEM.sub("", line, count=1)
+
+
+def _of_markdown(lines):
+    kind = None
+    for number, line in lines:
+        if found := _HEADING.match(line):
+            kind = found["kind"]
+        elif line[:1] != "#" and kind not in _NO_SENTENCES:
+            yield number, line
+
+
+def _of_yaml(lines):
+    kind, depth = None, None
+    for number, line in lines:
+        indent = len(line) - len(line.lstrip(" "))
+        if depth is not None and indent > depth:
+            if kind == "intent":
+                yield number, line
+        elif _EXAMPLES.fullmatch(line):
+            depth = indent
+        elif found := _KEY.match(line):
+            kind, depth = found["kind"], None
+
+
+class _Form(NamedTuple):
+    """How spans in brackets are written, and which lines of a file are sentences.
+
+    The pattern has the text of a span and its type, or else fields in JSON.
+    """
+
+    span: re.Pattern[str]
+    sentences: Callable[[Iterable[tuple[int, str]]], Iterable[tuple[int, str]]]
+
+
+_FORMS = {
+    "[PER Anna Meier]": _Form(
+        re.compile(
+            r"\[(?P<type>[^\s\[\]]++)\s++"
+            r"(?P<text>(?:[^\s\[\]]++|\s++(?!\]))*+)\s*+\]"
+        ),
+        _lines,
+    ),
+    "[Anna Meier](PER)": _Form(
+        re.compile(
+            r"\[(?P<text>[^\[\]]++)\]"
+            r"(?:\((?P<type>[^():]++)(?::[^()]*+)?\)|(?P<fields>\{[^{}]*+\}))"
+        ),
+        _items,
+    ),
+}
+
+
 def read_brackets(
     file: object,
     reading: Reading,
@@ -95,22 +168,36 @@ def read_brackets(
     scheme: SpanScheme = "BIO",
 ) -> Iterator[Read]:
     """Yield a sequence for each line, in which brackets enclose spans."""
-    if brackets not in _BRACKETS:
-        raise ValueError(f"brackets must be among {[*_BRACKETS]}, got {brackets!r}.")
-    passages, pattern = (
-        Passages(reading, tokens, scheme),
-        re.compile(_BRACKETS[brackets]),
-    )
-    lines = numbered_lines(file, reading.encoding)
-    texts = (line for _, line in lines if line.strip(BLANKS) and line[0] != "#")
-    for k, line in enumerate(texts):
-        line = line.strip(BLANKS).removeprefix("- ")
-        parts, spans, size, end = [], [], 0, 0
-        for match in pattern.finditer(line):
-            before, inner = line[end : match.start()], match["text"]
-            size += len(before)
-            spans.append((size, size + len(inner), match["type"]))
-            size, end = size + len(inner), match.end()
-            parts += [before, inner]
-        text = "".join([*parts, line[end:]])
+    if brackets not in _FORMS:
+        raise ValueError(f"brackets must be among {[*_FORMS]}, got {brackets!r}.")
+    passages, form = Passages(reading, tokens, scheme), _FORMS[brackets]
+    lines = form.sentences(numbered_lines(file, reading.encoding))
+    texts = ((number, line) for number, line in lines if line.strip(BLANKS))
+    for k, (number, line) in enumerate(texts):
+        try:
+            text, spans = _without_brackets(line.strip(BLANKS), form.span)
+        except ValueError as error:
+            raise ValueError(f"{place(file, number)}: {error}") from error
         yield from passages.of(Document(k, text, spans if reading.labelled else None))
+
+
+def _without_brackets(line, pattern):
+    """Return the text of a line, and its spans (begin, end, type)."""
+    parts, spans, size, end = [], [], 0, 0
+    for match in pattern.finditer(line):
+        before, inner = line[end : match.start()], match["text"]
+        size += len(before)
+        spans.append((size, size + len(inner), match["type"] or _entity(match)))
+        size, end = size + len(inner), match.end()
+        parts += [before, inner]
+    return "".join([*parts, line[end:]]), spans
+
+
+def _entity(match):
+    """Return the type of a span whose fields are in JSON."""
+    try:
+        return str(json.loads(match["fields"])["entity"])
+    except (ValueError, KeyError) as error:
+        raise ValueError(
+            f'{match[0]!r:.80} has not the form [Anna]{{"entity": "PER"}}.'
+        ) from error

@@ -131,11 +131,24 @@ def test_numbers_of_tokens_are_no_words(numbers):
     assert read("1\tCD\tO\n2\tCD\tO\nand\tCC\tO\n")[0] == [["1", "2", "and"]]
 
 
-@pytest.mark.parametrize("word", ["4", "/path/of/the/document"])
-def test_words_that_are_none_are_told(word):
-    lines = (f"{word} w{k} B-PER\n{word} v{k} O\n\n" for k in range(11))
-    with pytest.warns(ReadingWarning, match=rf"22 words .*'{word}'; columns= says"):
+@pytest.mark.parametrize(
+    ("word", "what"),
+    [
+        ("{k}", "are numbers such as 0"),
+        ("/path/of/a/document", "begin with '/path/of/a/document'"),
+        ("w={k}", "begin with 'w='"),
+    ],
+)
+def test_words_that_are_none_are_told(word, what):
+    lines = (f"{word} w{{k}} B-PER\n{word} v{{k}} O\n\n".format(k=k) for k in range(11))
+    with pytest.warns(ReadingWarning, match=rf"22 words {what}; columns= says other"):
         read("".join(lines))
+
+
+def test_lines_of_another_format_name_the_option(tmp_path):
+    (tmp_path / "x.txt").write_text("[PER Anna ] left\nYes !\n")
+    with pytest.raises(ValueError, match=r"line 2: .*; format= names other formats\."):
+        read_corpus(tmp_path / "x.txt")
 
 
 def test_a_label_that_is_no_column_is_refused():
