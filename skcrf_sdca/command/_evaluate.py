@@ -13,25 +13,23 @@ from skcrf_sdca.metrics import (
 )
 from skcrf_sdca.metrics._scorers import scheme_of_readable
 from skcrf_sdca.metrics._spans import averaged, span_counts
-from skcrf_sdca.text.core.files import place
 from skcrf_sdca.text.formats.label_columns import EMPTY, SEPARATOR, taken_apart
 
 from . import _parsers
-from ._formats import ColumnsFormat
+from ._columns import last_columns
 from ._inputs import (
-    add_files,
-    add_model_option,
-    add_reading_options,
     check_any,
     label_texts,
     labelled_sentences,
-    lines_of,
     load_any,
     load_tagger,
+    reading_of,
     source_of,
+    warn_of,
 )
+from ._options import add_files, add_model_option, add_reading_options, lines_of
 from ._schemes import SCHEMES
-from ._streams import file_of, write
+from ._streams import say, write
 
 # The columns of a treebank that are lists of values.
 LISTS = {"feats", "deps", "misc"}
@@ -83,7 +81,9 @@ def run(options):
         return
     _check_no_trees(options)
     source = source_of(tagger, options, options.files[0])
-    X, y = labelled_sentences(source, options.files, options)
+    X, y, reading = labelled_sentences(source, options.files, options)
+    say(options, str(reading))
+    warn_of(reading)
     _warn_of_other_labels(y, tagger, options)
     predicted = label_texts(tagger, tagger.predict(X))
     lines = [report(y, predicted, options.scheme, source.label_columns)]
@@ -94,7 +94,8 @@ def run(options):
     if options.other:
         lines.append(_difference(options, y, predicted, scheme))
     if options.errors:
-        lines += _error_lines(tagger, X, y, scheme, options.errors)
+        words = list(map(source.words, X))
+        lines += _error_lines(tagger, X, y, words, scheme, options.errors)
     write(f"{line}\n" for line in lines)
 
 
@@ -119,7 +120,7 @@ def _difference(options, y, predicted, scheme):
     """Return the line on another model, which may read other columns."""
     other = load_tagger(options.other)
     source = source_of(other, options, options.files[0])
-    X, _ = labelled_sentences(source, options.files, options)
+    X, _, _ = labelled_sentences(source, options.files, options)
     theirs = label_texts(other, other.predict(X))
     found = span_f1_difference(y, predicted, theirs, scheme=scheme, random_state=0)
     value, low, high = (100 * value for value in found[:3])
@@ -129,12 +130,11 @@ def _difference(options, y, predicted, scheme):
     )
 
 
-def _error_lines(tagger, X, y, scheme, n):
+def _error_lines(tagger, X, y, words, scheme, n):
     """Yield the lines of the n most certain mistakes, with tabs between the values."""
     classes = tagger[-1].classes_.tolist()
     known = dict(zip(label_texts(tagger, [classes])[0], classes, strict=True))
     y = [[known.get(label, label) for label in labels] for labels in y]
-    words = [[columns[0] for columns in tokens] for tokens in X]
     yield "sentence\tmistake\ttrue\tp\tpredicted\tp\ttext"
     for error in span_errors(tagger, X, y, tokens=words, scheme=scheme)[:n]:
         spans = (error.true, error.p_true), (error.predicted, error.p_predicted)
@@ -215,16 +215,13 @@ def _scores(counts, average):
 
 def _last_columns(options):
     """Return the labels of the last column but one, and of the last."""
-    y, predicted = [], []
-    source = ColumnsFormat(None, lines_of(options))
+    reading, y, predicted = reading_of(options, labelled=True), [], []
+    reading.take("format", "columns")
     for name in options.files:
-        for numbers, _, rows in source.rows(name):
-            if len(rows[0]) < 2:
-                raise ValueError(
-                    f"{place(file_of(name), numbers[0])}: 1 column, but true and "
-                    "predicted labels are needed in the last two; or give a --model."
-                )
-            y.append([row[-2] for row in rows])
-            predicted.append([row[-1] for row in rows])
+        for own in reading.counted(last_columns(name, reading, lines_of(options))):
+            y.append(own.tokens)
+            predicted.append(own.labels)
     check_any(y, options.files)
+    if reading.guesses:
+        say(options, str(reading))
     return y, predicted

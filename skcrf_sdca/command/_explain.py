@@ -3,12 +3,11 @@
 from skcrf_sdca._utils.messages import counted
 
 from ._inputs import (
-    FILE_HELP,
-    add_model_option,
-    add_reading_options,
     load_tagger,
+    reading_of,
     source_of,
 )
+from ._options import FILE_HELP, add_model_option, add_reading_options
 from ._streams import write
 
 HELP = "show the strongest features of each label, or those behind one decision"
@@ -75,8 +74,8 @@ def _classes(tagger, labels):
 
 def _sentence(source, options):
     """Return the tokens of the sentence that the options name."""
-    n = 0
-    for sentence in source.sentences(options.file, labelled=False):
+    n, reading = 0, reading_of(options, labelled=False)
+    for sentence in source.sentences(options.file, reading):
         if n == options.sentence:
             return sentence.tokens
         n += 1

@@ -1,12 +1,12 @@
-"""The options on input, and the models that read it.
+"""The sentences of files, and the models that read them.
 
 Owns how the options and a model say which format is read: the `TokenFeatures` of a
 model has the names of the columns, and its last step, the CRF, the name of the column
 that it predicts.
 """
 
-import argparse
 import re
+import warnings
 
 from sklearn.pipeline import Pipeline
 
@@ -14,126 +14,35 @@ from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import load_model
-from skcrf_sdca.text import TokenFeatures, unify_labels
-from skcrf_sdca.text.core.files import text_encoding
+from skcrf_sdca.text import ReadingWarning, TokenFeatures, unify_labels
+from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.corpora import ALIASES, FORMATS, guessed_format, options_of
 from skcrf_sdca.text.features.values import WORD
+from skcrf_sdca.text.formats.attributes import read_attributes, read_scaled
 from skcrf_sdca.text.formats.conllu import COLUMNS
 from skcrf_sdca.text.formats.label_columns import column_of, columns_of
 
-from ._formats import ColumnsFormat, ConlluFormat, CorpusFormat, Lines, TextFormat
+from ._columns import LABEL, UNREAD, Asked, ColumnsFormat
+from ._formats import AttributesFormat, ConlluFormat, CorpusFormat, TextFormat
+from ._options import OF_FORMATS, as_option, lines_of
 from ._streams import STANDARD_INPUT, answered
 
-FILE_HELP = "text, also compressed by gzip, bzip2 or xz; - is the standard input"
-_UTF_8 = "utf-8-sig"
-# Formats of tokens with features of their own, and of data in memory.
-_NOT_OF_FILES = {"attributes", "mallet", "crfsuite", "records", "huggingface"}
+TEXT = "text"
 # The readers of the formats that are written as they were read.
 _KEPT = {FORMATS[name].read for name in ("columns", "conllu")}
-FORMAT_NAMES = [name for name in [*FORMATS, *ALIASES] if name not in _NOT_OF_FILES]
+# Those of the formats whose tokens have features of their own.
+_OF_FEATURES = {read_attributes, read_scaled}
+# The options of the formats that the command reads by itself.
+_TAKEN = {
+    "columns": {"columns", "label", "delimiter", "comment", "header"},
+    "conllu": {"columns", "label"},
+    TEXT: {"tokens"},
+}
 
 
-def add_files(parser):
-    """Add the files to read, by default the standard input."""
-    parser.add_argument(
-        "files",
-        nargs="*",
-        default=[STANDARD_INPUT],
-        metavar="FILE",
-        help=f"{FILE_HELP}, the default",
-    )
-
-
-def add_reading_options(parser, *further):
-    """Add the options on how files are read; `further` are names of formats."""
-    parser.add_argument(
-        "--format",
-        choices=[*further, *FORMAT_NAMES],
-        metavar="NAME",
-        help="format of the files, such as columns, conllu, csv, json, doccano, brat "
-        "or another of read_corpus (default: the one that their names tell, such as "
-        ".conllu, .csv or .jsonl, else columns)",
-    )
-    parser.add_argument(
-        "--option",
-        type=_option,
-        action="append",
-        default=[],
-        dest="format_options",
-        metavar="NAME=VALUE",
-        help="an option of the format, such as sentence=sent_id for a table; may be "
-        "repeated",
-    )
-    parser.add_argument(
-        "--tokens",
-        metavar="PATTERN",
-        help="what tokens of texts are: 'blanks' separate them (the default of "
-        "--format text), 'words' and single other characters are tokens (the default "
-        "of other formats), 'characters' are, or a regular expression finds them",
-    )
-    parser.add_argument(
-        "--label-form",
-        metavar="FORM",
-        help="form of the labels in files, such as B_PER, PER-B or auto: they become "
-        "such as B-PER",
-    )
-    _add_line_options(parser)
-
-
-def _add_line_options(parser):
-    """Add the options on the lines of files of columns, and the encoding."""
-    parser.add_argument(
-        "--comment",
-        metavar="TEXT",
-        help="how comments begin in files of columns (default: there are none)",
-    )
-    parser.add_argument(
-        "--delimiter",
-        metavar="TEXT",
-        help="what separates columns (default: tabs, or else blanks)",
-    )
-    parser.add_argument(
-        "--header",
-        action="store_true",
-        help="the first line of a file of columns has the names of the columns",
-    )
-    parser.add_argument(
-        "--encoding",
-        type=_encoding,
-        default=_UTF_8,
-        metavar="NAME",
-        help="encoding of the text (default: utf-8)",
-    )
-
-
-def _option(text):
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is not NAME=VALUE.")
-    return name, value
-
-
-def add_model_option(parser, *, required):
-    """Add the option that names a model file."""
-    parser.add_argument(
-        "-m",
-        "--model",
-        required=required,
-        metavar="MODEL",
-        help="a file of train or save_model",
-    )
-
-
-def _encoding(name):
-    try:
-        return text_encoding(name)
-    except LookupError as error:
-        raise argparse.ArgumentTypeError(error.args[0]) from error
-
-
-def lines_of(options):
-    """Return how the options say that lines of columns are read."""
-    return Lines(options.comment, options.encoding, options.delimiter, options.header)
+def reading_of(options, *, labelled):
+    """Return the Reading of files."""
+    return Reading(options.encoding, labelled, as_option)
 
 
 def format_name(options, first):
@@ -145,17 +54,25 @@ def format_name(options, first):
 
 
 def labelled_sentences(source, names, options):
-    """Return the tokens and the labels of all sentences of files in a format."""
-    X, y = [], []
+    """Return the tokens and the labels of all sentences of files, and their Reading."""
+    reading, X, y = reading_of(options, labelled=True), [], []
     for name in names:
-        for sentence in source.sentences(name, labelled=True):
+        for sentence in source.sentences(name, reading):
             X.append(sentence.tokens)
             y.append(sentence.labels)
     check_any(y, names)
-    form = (
-        options.label_form or FORMATS[format_name(options, options.files[0])].label_form
-    )
-    return X, y if form is None else unify_labels(y, form)
+    has_features = isinstance(source, AttributesFormat)
+    name = source.name if has_features else format_name(options, options.files[0])
+    is_guess = options.format is None and not has_features
+    reading.take("format", name, option="format" if is_guess else None)
+    form = options.label_form or FORMATS[name].label_form
+    return X, y if form is None else unify_labels(y, form), reading
+
+
+def warn_of(reading):
+    """Warn of what is odd about what was read."""
+    for message in reading.messages():
+        warnings.warn(message, ReadingWarning, stacklevel=2)
 
 
 def check_any(y, names):
@@ -200,14 +117,27 @@ def load_tagger(path):
 
 
 def _tagger_of(model, path):
-    if not isinstance(model, Pipeline) or not isinstance(model[0], TokenFeatures):
+    """Return the Tagger of a model of tokens, or of their features."""
+    steps = model.steps if isinstance(model, Pipeline) else [(LABEL, model)]
+    *others, (name, crf) = steps
+    # The estimator within a compat.CRF has the methods of the others.
+    tagger = Tagger([*others, (name, getattr(crf, "estimator_", crf))])
+    if not (_reads_columns(tagger) or _reads_features(tagger)):
         raise ValueError(
             f"{path}: the model cannot read text: it must be a Tagger or a Pipeline "
-            "whose first step is a TokenFeatures."
+            "whose first step is a TokenFeatures, or a model of dicts or lists of str."
         )
-    *steps, (name, crf) = model.steps
-    # The estimator within a compat.CRF has the methods of the others.
-    return Tagger([*steps, (name, getattr(crf, "estimator_", crf))])
+    return tagger
+
+
+def _reads_columns(tagger):
+    return isinstance(tagger[0], TokenFeatures)
+
+
+def _reads_features(tagger):
+    """Return whether the items of a model are dicts or lists of str."""
+    vectorizer = getattr(tagger[0], "vectorizer_", tagger[0])
+    return getattr(vectorizer, "input_format_", None) in ("dicts", "strings")
 
 
 def label_texts(tagger, y):
@@ -217,49 +147,136 @@ def label_texts(tagger, y):
 
 def source_of(tagger, options, first):
     """Return the format of the files that a tagger reads, of which one is the first."""
-    columns, label = list(tagger[0].columns), tagger.steps[-1][0]
-    if options.format == "text":
-        return _text_format(columns, options)
-    name = format_name(options, first)
-    if not keeps_lines(name, options):
-        return corpus_format(name, columns, options)
+    if not _reads_columns(tagger):
+        return _features_source(tagger, options)
+    features, label = tagger[0], tagger.steps[-1][0]
+    name = TEXT if options.format == TEXT else format_name(options, first)
+    _check_options(name, options)
+    if name == TEXT:
+        return _text_format(features, options)
+    if _has_features(name):
+        options.usage_error(
+            f"--format {name}: its tokens have features of their own, but the model "
+            f"makes those of the columns {', '.join(features.read_columns())}."
+        )
+    if not keeps_lines(name):
+        return corpus_format(name, features.read_columns(), options)
     if set(map(column_of, columns_of(label))) <= set(COLUMNS):
-        return ConlluFormat(columns, label, options.encoding)
+        label = label if options.label is None else options.label
+        return ConlluFormat(features.read_columns(), label)
     classes = tagger[-1].classes_.tolist()
     known = set(label_texts(tagger, [classes])[0])
-    return ColumnsFormat(columns, lines_of(options), known=known)
+    return ColumnsFormat(
+        options.columns or list(features.columns),
+        lines_of(options),
+        label=options.label,
+        asked=Asked(features.read_columns(), known, options.format is None),
+        refuse=options.usage_error,
+    )
 
 
-def keeps_lines(name, options):
-    """Return whether a format is written as it was read: columns or CoNLL-U."""
-    if FORMATS[name].read not in _KEPT:
-        return False
-    if options.format_options:
-        options.usage_error(f"--option: the format {name} has none.")
-    return True
-
-
-def corpus_format(name, columns, options, label=None):
-    """Return a format of `read_corpus` with the options that the command has for it."""
-    given = {
-        "tokens": _pattern(options),
-        "delimiter": options.delimiter,
-        "comment": options.comment,
-        "label": label,
-    }
-    own = {option: value for option, value in given.items() if value is not None}
-    own = {option: own[option] for option in own if option in options_of(name)}
-    own |= dict(options.format_options)
-    return CorpusFormat(name, columns, own, options.encoding)
-
-
-def _text_format(columns, options):
-    if columns != [WORD]:
-        raise ValueError(
-            f"--format text: the model needs the columns {', '.join(columns)} of each "
-            "token, and text has words alone."
+def _features_source(tagger, options):
+    """Return the format of files for a model of features, whose first step names it."""
+    name = options.format or tagger.steps[0][0]
+    name = ALIASES.get(name, name)
+    if not _has_features(name):
+        options.usage_error(
+            "the model reads tokens that have features of their own: give --format "
+            "attributes, mallet or crfsuite."
         )
-    return TextFormat(_pattern(options) or "blanks", options.encoding)
+    _check_options(name, options)
+    return features_format(name, options)
+
+
+def _has_features(name):
+    """Return whether the tokens of a format have features of their own."""
+    return name in FORMATS and FORMATS[name].read in _OF_FEATURES
+
+
+def keeps_lines(name):
+    """Return whether a format is written as it was read: columns or CoNLL-U."""
+    return FORMATS[name].read in _KEPT
+
+
+def untrained_source(options):
+    """Return the format of the files that a model is trained on."""
+    name = format_name(options, options.files[0])
+    _check_options(name, options)
+    if _has_features(name):
+        return features_format(name, options)
+    if not keeps_lines(name):
+        return corpus_format(name, options.columns, options)
+    if name == "conllu":
+        return _treebank(options)
+    columns, label = options.columns, options.label
+    has_name = label is not None and not label.isdecimal()
+    if has_name and columns is not None and label not in columns:
+        options.usage_error(
+            f"--label {label}: give the number of a column, or a name that is among "
+            "--columns."
+        )
+    return ColumnsFormat(
+        columns, lines_of(options), label=label, refuse=options.usage_error
+    )
+
+
+def _treebank(options):
+    """Return the format of treebanks in CoNLL-U."""
+    label = "upos" if options.label is None else options.label
+    source = ConlluFormat(options.columns, label)
+    for name in source.label_columns:
+        if name in source.columns:
+            options.usage_error(
+                f"{name!r} is the label, and among --columns: choose one of both."
+            )
+    return source
+
+
+def _check_options(name, options):
+    """End with a usage error if a format lacks an option that is given."""
+    own = _TAKEN.get(name)
+    if own is None:
+        own = set(options_of(name))
+        if not _has_features(name):
+            # Columns that no one reads are left out of the tokens of any format.
+            own.add("columns")
+    elif options.format_options:
+        options.usage_error(f"--option: the format {name} has none.")
+    for option in OF_FORMATS:
+        if getattr(options, option) is not None and option not in own:
+            options.usage_error(f"--{option}: the format {name} has no such option.")
+
+
+def _format_options(name, options):
+    """Return the options of a format of `read_corpus`."""
+    given = {option: getattr(options, option) for option in OF_FORMATS}
+    given |= {"columns": None, "tokens": _pattern(options)}
+    own = {option: value for option, value in given.items() if value is not None}
+    return own | dict(options.format_options)
+
+
+def corpus_format(name, columns, options):
+    """Return a format of `read_corpus` whose tokens have columns."""
+    return CorpusFormat(name, columns, _format_options(name, options))
+
+
+def features_format(name, options):
+    """Return a format of `read_corpus` whose tokens have features of their own."""
+    return AttributesFormat(name, _format_options(name, options))
+
+
+def _text_format(features, options):
+    read = features.read_columns()
+    if set(read) <= {WORD}:
+        return TextFormat(_pattern(options))
+    kept = {WORD: WORD, LABEL: LABEL}
+    names = [kept.get(name, UNREAD) for name in features.columns]
+    names += [LABEL] * (LABEL not in names)
+    options.usage_error(
+        f"--format text: the templates of the model read the columns {', '.join(read)} "
+        "of each token, and text has words alone. A model without them is trained by "
+        f"train --columns {','.join(names)}."
+    )
 
 
 def _pattern(options):

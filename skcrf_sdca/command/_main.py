@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from skcrf_sdca._version import __version__
 
 from . import _evaluate, _explain, _tag, _template_files, _train
-from ._streams import lasting_messages, write
+from ._streams import PROGRAM, lasting_messages, say, write
 
-_PROGRAM = "skcrf-sdca"
 _SUBCOMMANDS = {
     "train": _train,
     "tag": _tag,
@@ -67,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except Exception as error:
             if options.traceback:
                 raise
-            _say(options, _told(error))
+            say(options, _told(error))
             return 1
     return 0
 
@@ -83,14 +82,14 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _warner(options):
-    return lambda message, *_, **__: _say(options, f"warning: {message}")
+    return lambda message, *_, **__: say(options, f"warning: {message}")
 
 
 def _parser():
     parser = _Parser(
-        _PROGRAM,
+        PROGRAM,
         description="Train linear-chain CRFs on files of labelled text, and use them.",
-        epilog=f"'{_PROGRAM} SUBCOMMAND --help' lists the options of a subcommand.",
+        epilog=f"'{PROGRAM} SUBCOMMAND --help' lists the options of a subcommand.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(
@@ -121,9 +120,3 @@ def _told(error):
     if isinstance(error, (OSError, ValueError)):
         return str(error)
     return f"{type(error).__name__}: {error}; --traceback shows where it was raised."
-
-
-def _say(options, message):
-    """Print a message on the standard error, as one line."""
-    name = " ".join(filter(None, [_PROGRAM, options.subcommand]))
-    print(" ".join(f"{name}: {message}".split()), file=sys.stderr)

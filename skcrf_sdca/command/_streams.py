@@ -12,6 +12,7 @@ import sys
 
 from skcrf_sdca._utils.files import is_regular_file
 
+PROGRAM = "skcrf-sdca"
 STANDARD_INPUT = "-"
 _INPUT, _OUTPUT = "standard input", "standard output"
 
@@ -96,6 +97,12 @@ def write(texts):
         # The buffered text is not written again.
         _discard(sys.stdout)
         raise OSError(error.errno, error.strerror or str(error), _OUTPUT) from error
+
+
+def say(options, message):
+    """Print a message of a subcommand on the standard error, as one line."""
+    name = " ".join(filter(None, [PROGRAM, options.subcommand]))
+    print(" ".join(f"{name}: {message}".split()), file=sys.stderr)
 
 
 @contextlib.contextmanager

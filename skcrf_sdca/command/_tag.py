@@ -16,16 +16,16 @@ from skcrf_sdca.text.writing import (
 )
 
 from . import _parsers
-from ._formats import ConlluFormat
+from ._formats import AttributesFormat, ConlluFormat, CorpusFormat
 from ._inputs import (
-    add_files,
-    add_model_option,
-    add_reading_options,
     answer_all,
     label_texts,
     load_any,
+    reading_of,
     source_of,
+    warn_of,
 )
+from ._options import add_files, add_model_option, add_reading_options
 from ._streams import encode_output, write
 
 HELP = "label the sentences of files or of the standard input"
@@ -95,6 +95,10 @@ def run(options):
     source = source_of(tagger, options, options.files[0])
     if options.proba and isinstance(source, ConlluFormat):
         options.usage_error("--proba: CoNLL-U has no column for probabilities.")
+    if options.to and isinstance(source, AttributesFormat):
+        options.usage_error(
+            f"--to: tokens of the format {source.name} have features, and no text."
+        )
     documents: list[Document] = []
     answer = _with_proba if options.proba else _labelled
     if options.spans:
@@ -113,8 +117,12 @@ def run(options):
         write(answer(tagger, source, batch, X, n_written))
         n_written += len(batch)
 
-    sentences = partial(source.sentences, labelled=False)
+    reading = reading_of(options, labelled=False)
+    sentences = partial(source.sentences, reading=reading)
     answer_all(sentences, options.files, options.batch, write_batch)
+    if reading.n_sentences or isinstance(source, CorpusFormat):
+        # An empty input of lines is as it was written.
+        warn_of(reading)
     if options.to:
         _write_documents(options, documents)
 
@@ -159,7 +167,7 @@ def _with_proba(tagger, source, batch, X, first):
         yield source.text(sentence, texts, [f"{p:.4f}" for p in proba])
 
 
-def _spans(least, tagger, batch, X):
+def _spans(least, tagger, source, batch, X):
     """Return the spans of sentences, of all above a probability if any."""
     scheme, crf = None, tagger[-1]
     # A model of segments was fitted in a scheme, and answers in no other.
@@ -169,20 +177,20 @@ def _spans(least, tagger, batch, X):
             raise ValueError(
                 "--spans, --to: the labels of the model are in no tagging scheme."
             )
-    words = _words(batch)
+    words = _words(source, batch)
     if least is None:
         return tagger.predict_spans(X, scheme=scheme, tokens=words)
     own = TunedSpans(tagger, scheme=scheme or crf.scheme_, threshold=least)
     return own.predict_spans(X, tokens=words)
 
 
-def _words(batch):
-    return [[columns[0] for columns in sentence.tokens] for sentence in batch]
+def _words(source, batch):
+    return [source.words(sentence.tokens) for sentence in batch]
 
 
 def _span_lines(least, tagger, source, batch, X, first):
     """Yield the lines of the spans of sentences."""
-    rows = zip(batch, _spans(least, tagger, batch, X), strict=True)
+    rows = zip(batch, _spans(least, tagger, source, batch, X), strict=True)
     for i, (sentence, spans) in enumerate(rows, start=first):
         name, text, offsets = source.passage(sentence, i)
         if text is not None and offsets is not None:
@@ -194,9 +202,9 @@ def _span_lines(least, tagger, source, batch, X, first):
 
 def _keep_documents(least, documents, tagger, source, batch, X, first):
     """Add the documents of sentences with their spans; there is nothing to write."""
-    spans = _spans(least, tagger, batch, X)
+    spans = _spans(least, tagger, source, batch, X)
     sources = [source.passage(own, i) for i, own in enumerate(batch, start=first)]
-    documents += documents_of(_words(batch), spans, sources)
+    documents += documents_of(_words(source, batch), spans, sources)
     return ()
 
 

@@ -17,6 +17,7 @@ from skcrf_sdca.text.features.sizes import check_sizes
 from skcrf_sdca.text.features.templates import sized
 from skcrf_sdca.text.features.values import FUNCTIONS, WORD, Column
 
+from ._columns import may_be_read
 from ._streams import write
 
 HELP = "print the default templates, for a file that train --templates reads"
@@ -27,25 +28,18 @@ _CONSTRUCTORS = {name: cls for name, cls in CLASSES.items() if cls is not Column
 
 def add_options(parser):
     """Add the options of `templates`."""
-    add_columns_option(parser, "word,pos")
-
-
-def add_columns_option(parser, default=None):
-    """Add the option with the names of the columns."""
     parser.add_argument(
         "--columns",
         type=lambda text: text.split(","),
-        default=default,
+        default="word,pos",
         metavar="NAME,...",
-        help="names of the columns; one must be 'word', one may be 'label', by default "
-        "the last column after these, and columns called '_' are not read "
-        f"(default: {default or 'word,pos,column3,..., as many as there are'})",
+        help="names of the columns (default: word,pos)",
     )
 
 
 def run(options):
     """Print the default templates."""
-    templates = default_templates(options.columns)
+    templates = default_templates(list(filter(may_be_read, options.columns)))
     checked_features(templates, options.columns, "default templates")
     write(f"{template!r}\n" for template in templates)
 

@@ -8,38 +8,33 @@ import os
 import sys
 import time
 from functools import partial
-from itertools import chain
 
 from skcrf_sdca._utils.files import is_regular_file
-from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.compat._crf import penalty_of
-from skcrf_sdca.data.tagging_schemes import labels_come_first
 from skcrf_sdca.estimators.alpha_path import SEARCHES
 from skcrf_sdca.estimators.crfs import CRF
 from skcrf_sdca.estimators.solver_choice import SOLVERS
 from skcrf_sdca.estimators.tagger import Tagger
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.persistence import save_model
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.label_parts import BY_NAME
 from skcrf_sdca.text import LabelPairs
+from skcrf_sdca.text.features.values import WORD
 
 from . import _parsers
 from ._evaluate import add_scheme_option, report
-from ._formats import ColumnsFormat, ConlluFormat
+from ._formats import AttributesFormat
 from ._inputs import (
-    FILE_HELP,
-    add_reading_options,
-    corpus_format,
-    format_name,
-    keeps_lines,
     labelled_sentences,
-    lines_of,
+    untrained_source,
+    warn_of,
 )
+from ._options import FILE_HELP, add_reading_options
 from ._schemes import chosen
 from ._search import best_penalty, divided
-from ._streams import write
+from ._streams import say, write
 from ._template_files import (
-    add_columns_option,
     checked_features,
     default_templates,
     read_templates,
@@ -65,14 +60,6 @@ def add_options(parser):
 
 
 def _add_text_options(group):
-    add_columns_option(group)
-    group.add_argument(
-        "--label",
-        metavar="NAME",
-        help="the column to predict: of files of columns a number from 1, or a name of "
-        "--columns (default: the one called label, or the last); of CoNLL-U a name "
-        "such as xpos, or joined ones such as 'upos|feats' (default: upos)",
-    )
     group.add_argument(
         "--templates", metavar="FILE", help="templates of the features, one on a line"
     )
@@ -190,22 +177,19 @@ def run(options):
 
 def _train_tagger(options):
     """Fit a Tagger, save it, and report scores if asked to."""
-    source = _source(options)
+    source = untrained_source(options)
+    _check_features(source, options)
     if source.columns is not None:
         # Before the files are read, which may take long.
-        _features(source, options)
-    X, y = labelled_sentences(source, options.files, options)
+        _first_step(source, options)
+    X, y, reading = labelled_sentences(source, options.files, options)
     dev = _dev_sentences(source, options)
     scheme, y, remark = chosen(y, options.scheme, options.repair)
     tagger = _tagger(source, options, len(X), scheme)
     crf = tagger[-1]
-    _say(
-        options,
-        f"{counted(len(X), 'sentence')}, {counted(sum(map(len, y)), 'token')}, "
-        f"tagging scheme: {scheme}{remark or _on_first_column(X, y, scheme)}",
-    )
-    if source.labels_at:
-        _say(options, f"the label is {source.labels_at}")
+    _take_features(reading, source, tagger[0])
+    _say(options, f"{reading}; tagging scheme: {scheme}{remark}")
+    warn_of(reading)
     if options.search:
         _set_penalty(tagger, X, y, dev, options)
     begin = time.perf_counter()
@@ -235,15 +219,41 @@ def _dev_sentences(source, options):
         return None
     # The standard output, for the report, may be closed.
     write([])
-    return labelled_sentences(source, [options.dev], options)
+    X, y, reading = labelled_sentences(source, [options.dev], options)
+    warn_of(reading)
+    return X, y
 
 
 def _tagger(source, options, n_sequences, scheme):
     """Return the Tagger to fit."""
-    features = _features(source, options)
-    has_pairs = any(isinstance(t, LabelPairs) for t in features.templates)
+    name, first = _first_step(source, options)
+    templates = getattr(first, "templates", ())
+    has_pairs = any(isinstance(t, LabelPairs) for t in templates)
     crf = CRF(**_parameters(options, n_sequences, scheme, has_pairs))
-    return Tagger([("features", features), (source.label, crf)])
+    return Tagger([(name, first), (source.label, crf)])
+
+
+def _first_step(source, options):
+    """Return the name and the first step of a Tagger."""
+    if isinstance(source, AttributesFormat):
+        return source.name, SequenceVectorizer()
+    return "features", _features(source, options)
+
+
+def _check_features(source, options):
+    """End with a usage error if tokens with features of their own get templates."""
+    if isinstance(source, AttributesFormat) and options.templates is not None:
+        options.usage_error(
+            f"--templates: tokens of the format {source.name} have features already."
+        )
+
+
+def _take_features(reading, source, first):
+    """Say which columns are features: those that templates read, but for words."""
+    if "features" in reading.taken:
+        read = [name for name in first.read_columns() if name != WORD]
+        option = reading.guesses.get("features")
+        reading.take("features", ", ".join(read) or "none", option=option)
 
 
 def _set_penalty(tagger, X, y, dev, options):
@@ -338,53 +348,6 @@ def _check_has_features(crf, options):
         )
 
 
-def _source(options):
-    """Return the format of the files."""
-    name = format_name(options, options.files[0])
-    if not keeps_lines(name, options):
-        return corpus_format(name, options.columns, options, options.label)
-    return _treebank(options) if name == "conllu" else _columns(options)
-
-
-def _treebank(options):
-    """Return the format of treebanks in CoNLL-U."""
-    label = "upos" if options.label is None else options.label
-    source = ConlluFormat(options.columns, label, options.encoding)
-    for name in source.label_columns:
-        if name in source.columns:
-            options.usage_error(
-                f"{name!r} is the label, and among --columns: choose one of both."
-            )
-    return source
-
-
-def _columns(options):
-    """Return the format of files of columns."""
-    columns, number = options.columns, None
-    if options.label is not None and options.label.isdecimal():
-        number = max(int(options.label), 1)
-    elif options.label is not None:
-        if columns is None or options.label not in columns:
-            options.usage_error(
-                f"--label {options.label}: give the number of a column, or a name that "
-                "is among --columns."
-            )
-        columns = [
-            ColumnsFormat.label if name == options.label else name for name in columns
-        ]
-    has_names = columns is not None
-    return ColumnsFormat(columns, lines_of(options), number=number, whole=has_names)
-
-
-def _on_first_column(X, y, scheme):
-    """Return a remark if the first column has labels of spans, and the last has not."""
-    tokens = chain.from_iterable(X)
-    first = [token[0] for token in tokens if isinstance(token, tuple)]
-    if scheme != "none" or not labels_come_first(first, chain.from_iterable(y)):
-        return ""
-    return "; the first column has labels of spans: --label 1 takes these"
-
-
 def _features(source, options):
     """Return the TokenFeatures of a format whose columns are known."""
     if options.templates is None:
@@ -425,4 +388,4 @@ def _parameters(options, n_sequences, scheme, has_pairs):
 
 def _say(options, message):
     if not options.quiet:
-        print(f"skcrf-sdca train: {message}", file=sys.stderr)
+        say(options, message)

@@ -421,5 +421,5 @@ def test_a_label_that_the_output_cannot_write_is_told(
     ascii_only = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", ascii_only)
     assert main([*arguments, "-m", "m"]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
+    *_, line = capsys.readouterr().err.splitlines()
     assert "standard output: the encoding ascii has no 'Ü'; choose one that" in line

@@ -1,12 +1,14 @@
 """The command reads the formats of read_corpus."""
 
 import json
+import re
 
 import pytest
 
-from skcrf_sdca import load_model
+from skcrf_sdca import SDCACRF, load_model, save_model
 from skcrf_sdca.command import main
-from skcrf_sdca.command._inputs import FORMAT_NAMES
+from skcrf_sdca.command._options import FORMAT_NAMES
+from skcrf_sdca.serving import Predictor
 from skcrf_sdca.text import read_corpus
 from skcrf_sdca.text.corpora import ALIASES, FORMATS
 from skcrf_sdca.text.writing import written_formats
@@ -93,7 +95,7 @@ def test_usual_names_in_the_first_line_are_a_header(run, tmp_path):
     (tmp_path / "plain").write_text(rows)
     run("train", "train", "-o", "m", "-q")
     tagger = load_model(tmp_path / "m")
-    assert tagger[0].columns == ["word", "label"]
+    assert tagger[0].columns == ["word"]
     assert tagger[-1].classes_.tolist() == ["B-LOC", "B-PER", "O"]
     assert run("tag", "-m", "m", "train") == run("tag", "-m", "m", "plain")
     (tmp_path / "empty").write_text("\n\n")
@@ -131,7 +133,10 @@ def test_forms_of_labels_become_the_usual_one(run, tmp_path):
     [
         (["train", "x", "--option", "a"], "'a' is not NAME=VALUE"),
         (["train", "x", "--option", "a=b"], "--option: the format columns has none"),
-        (["train", "x", "--format", "mallet"], "invalid choice"),
+        (["train", "x", "--format", "records"], "invalid choice"),
+        (["train", "x.jsonl", "--comment", "#"], "--comment: the format json has no"),
+        (["train", "x", "--tokens", "words"], "--tokens: the format columns has no"),
+        (["train", "x.conllu", "--header"], "--header: the format conllu has no such"),
         (["train", "x.jsonl", "--tokens", "("], "--tokens: no regular expression"),
     ],
 )
@@ -157,7 +162,7 @@ def test_a_lack_of_columns_and_labels_is_told(run, tmp_path, capsys):
 
 def test_the_command_has_all_formats_of_files():
     others = {*FORMATS, *ALIASES} - set(FORMAT_NAMES)
-    assert others == {"attributes", "mallet", "crfsuite", "records", "huggingface"}
+    assert others == {"records", "huggingface"}
 
 
 UMLAUTS = "Anna  lebt in Köln \U0001f642 .\n"
@@ -216,4 +221,196 @@ def test_lines_of_one_document_are_tagged_to_one_record(tmp_path, capsys):
 def test_options_of_writing_are_checked(capsys, options, message):
     with pytest.raises(SystemExit):
         main(["tag", "-m", "no.crf", *options])
+    assert message in capsys.readouterr().err
+
+
+# What a model asks for ---------------------------------------------------------------
+
+TAGGED = {
+    "x.txt": "Anna NNP B-PER\nlives VBZ O\n\nBern NNP B-LOC\nflows VBZ O\n",
+    "x.csv": KAGGLE,
+    "x.conllu": "".join(
+        f"{line}\n"
+        for line in (
+            "1\tAnna\t_\tPROPN\tNNP\t_\t0\troot\t_\t_",
+            "2\tlives\t_\tVERB\tVBZ\t_\t1\tdep\t_\t_",
+            "",
+        )
+    ),
+    "x.jsonl": '{"tokens": ["Anna", "lives"], "pos": ["NNP", "VBZ"], '
+    '"ner_tags": ["B-PER", "O"]}\n',
+}
+
+
+@pytest.mark.parametrize("columns", ["word,_,label", "word,label,_", "word,_,_"])
+@pytest.mark.parametrize("name", TAGGED)
+def test_a_model_of_words_tags_text_from_any_corpus_with_tags(
+    run, tmp_path, name, columns
+):
+    (tmp_path / name).write_text(TAGGED[name])
+    number = ["--label", "3"] if name == "x.txt" and "label" not in columns else []
+    columns = columns.removesuffix(",_") if number else columns
+    run("train", name, "--columns", columns, *number, "-o", "m", "-q")
+    tagger = load_model(tmp_path / "m")
+    assert tagger[0].read_columns() == ["word"]
+    first = tagger.predict([["Anna", "lives"]])[0]
+    assert tagger.predict([[{"word": "Anna"}, {"word": "lives"}]])[0] == first
+    assert Predictor.load(tmp_path / "m").predict_one(["Anna", "lives"]) == first
+    (tmp_path / "new").write_text("Anna lives")
+    out = run("tag", "-m", "m", "--format", "text", "new")
+    assert out == f"Anna {first[0]}\nlives {first[1]}\n\n"
+    run("eval", "-m", "m", name)
+    run("tag", "-m", "m", name)
+
+
+@pytest.mark.parametrize("name", TAGGED)
+def test_a_model_of_tags_says_how_to_train_without(run, tmp_path, name, capsys):
+    (tmp_path / name).write_text(TAGGED[name])
+    columns = {"x.conllu": "word,xpos", "x.jsonl": "word,pos"}.get(name)
+    options = ["--columns", columns] if columns else []
+    run("train", name, "-o", "m", "-q", *options)
+    with pytest.raises(SystemExit):
+        main(["tag", "-m", "m", "--format", "text", name])
+    error = capsys.readouterr().err
+    *_, cure = error.rstrip(".\n").split(" --columns ")
+    run("train", name, "-o", "m", "-q", "--columns", cure)
+    (tmp_path / "new").write_text("Anna lives")
+    assert run("tag", "-m", "m", "--format", "text", "new").startswith("Anna ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna\nlives\n",
+        "Anna x\nlives y\n",
+        "Anna x O\nlives y O\n",
+        "Anna x O more\nlives y O more\n",
+    ],
+)
+def test_files_have_all_columns_of_training_or_those_that_are_read(run, tmp_path, text):
+    (tmp_path / "x").write_text(TAGGED["x.txt"])
+    run("train", "x", "--columns", "word,_,label", "-o", "m", "-q")
+    (tmp_path / "new").write_text(text)
+    tagged = run("tag", "-m", "m", "new").splitlines()
+    lines = text.splitlines()
+    assert tagged == [f"{lines[0]} B-PER", f"{lines[1]} O", ""]
+
+
+def test_columns_that_are_read_may_stand_alone_in_their_order(run, tmp_path, capsys):
+    rows = "1 Anna NNP x B-PER\n2 ran VBD x O\n"
+    (tmp_path / "x").write_text(rows)
+    run("train", "x", "--columns", "_,word,pos,_,label", "-o", "m", "-q")
+    assert load_model(tmp_path / "m")[0].read_columns() == ["word", "pos"]
+    for text in "Anna NNP\nran VBD\n", "1 Anna NNP x\n2 ran VBD x\n", rows:
+        (tmp_path / "new").write_text(text)
+        labels = [x.split()[-1:] for x in run("tag", "-m", "m", "new").splitlines()]
+        assert labels == [["B-PER"], ["O"], []]
+    (tmp_path / "new").write_text("Anna NNP x\n")
+    assert main(["tag", "-m", "m", "new"]) == 1
+    error = capsys.readouterr().err
+    assert "line 1: 3 columns, but a line has the 5 columns of training" in error
+    # Labelled files too.
+    (tmp_path / "new").write_text("Anna NNP B-PER\nran VBD O\n")
+    assert "FB1: 100.00" in run("eval", "-m", "m", "new")
+    (tmp_path / "new").write_text("B-PER NNP Anna\nO VBD ran\n")
+    options = ["--columns", "label,pos,word"]
+    assert "FB1: 100.00" in run("eval", "-m", "m", "new", *options)
+    assert run("tag", "-m", "m", "new", *options).split()[3] == "B-PER"
+
+
+# Headers -----------------------------------------------------------------------------
+
+HIPE = "TOKEN\tCOARSE\tFINE\tMISC\nAnn\tB-pers\tB-pers.ind\t_\nran\tO\tO\tEnd\n"
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("label", ["COARSE", "2"])
+@pytest.mark.parametrize("header", [[], ["--header"]])
+def test_names_of_a_header_name_the_label(run, tmp_path, label, header):
+    (tmp_path / "x").write_text(HIPE)
+    run("train", "x", "--label", label, *header, "-o", "m", "-q")
+    tagger = load_model(tmp_path / "m")
+    assert tagger[0].columns == ["word", "label", "FINE", "MISC"]
+    assert tagger[-1].classes_.tolist() == ["B-pers", "O"]
+    evaluated = run("eval", "-m", "m", "--header", "x")
+    assert "FB1: 100.00" in evaluated
+    # By their names, in any order.
+    rows = [line.split("\t") for line in HIPE.splitlines()]
+    turned = "".join("\t".join(row[::-1]) + "\n" for row in rows)
+    (tmp_path / "turned").write_text(turned)
+    options = ["--header", "--label", "COARSE", "turned"]
+    assert run("eval", "-m", "m", *options) == evaluated
+    assert run("tag", "-m", "m", *options).splitlines()[0].endswith("Ann\tB-pers")
+
+
+# Tokens with features of their own ---------------------------------------------------
+
+OWN = {
+    "mallet": "cap w=Anna B-PER\nw=ran O\n\ncap w=Bern B-LOC\nw=flows O\n",
+    "attributes": "cap w=Anna B-PER\nw=ran O\n\ncap w=Bern B-LOC\nw=flows O\n",
+    "crfsuite": "B-PER\tcap\tw=Anna\nO\tw\\:ran\\\\:0.5\n\nB-LOC\tcap:2\tw=Bern\n",
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_tokens_with_features_of_their_own(run, tmp_path, name):
+    (tmp_path / "x").write_text(OWN[name])
+    of_format = ["--format", name]
+    run("train", "x", *of_format, "-o", "m", "-q")
+    X, y = read_corpus(tmp_path / "x", name)
+    tagger = load_model(tmp_path / "m")
+    assert tagger.predict(X).tolist() == y
+    assert "FB1: 100.00" in run("eval", "-m", "m", "x", *of_format)
+    # The model knows its format.
+    assert "FB1: 100.00" in run("eval", "-m", "m", "x", "--errors", "1")
+    is_scaled = name == "crfsuite"
+    new = OWN[name] if is_scaled else re.sub(r" [BO]\S*$", "", OWN[name], flags=re.M)
+    (tmp_path / "new").write_text(new)
+    (tmp_path / "tagged").write_text(run("tag", "-m", "m", "new"))
+    assert read_corpus(tmp_path / "tagged", name) == (X, y)
+    spans = run("tag", "-m", "m", "new", "--spans").splitlines()
+    assert [line.split("\t")[1:4] for line in spans] == [
+        ["PER", "0", "1"],
+        ["LOC", "0", "1"],
+    ]
+    assert "w=" in run("explain", "-m", "m", "new", "--token", "0")
+
+
+def test_labels_of_attributes_may_come_first(run, tmp_path):
+    (tmp_path / "x").write_text("B-PER w=Anna\nO w=ran\n")
+    options = ["--format", "attributes", "--label", "first"]
+    run("train", "x", *options, "-o", "m", "-q")
+    assert "FB1: 100.00" in run("eval", "-m", "m", *options, "x")
+    (tmp_path / "new").write_text("w=Anna\n")
+    assert run("tag", "-m", "m", *options, "new") == "B-PER\tw=Anna\n\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["train", "x", "--format", "mallet", "--templates", "t", "-o", "m"],
+            "have fe",
+        ),
+        (["train", "x", "--format", "mallet", "--columns", "a", "-o", "m"], "no such"),
+        (["tag", "-m", "own", "--format", "columns", "x"], "give --format attributes"),
+        (["tag", "-m", "bare", "x"], "give --format attributes, mallet or crfsuite."),
+        (
+            ["tag", "-m", "words", "--format", "mallet", "x"],
+            "those of the columns word",
+        ),
+        (
+            ["tag", "-m", "own", "--to", "json", "x"],
+            "--to: tokens of the format mallet",
+        ),
+    ],
+)
+def test_features_and_columns_are_not_mixed(run, tmp_path, arguments, message, capsys):
+    (tmp_path / "x").write_text(OWN["mallet"])
+    run("train", "x", "--format", "mallet", "-o", "own", "-q")
+    (tmp_path / "w").write_text("Anna B-PER\nran O\n")
+    run("train", "w", "-o", "words", "-q")
+    save_model(SDCACRF().fit([[["a"]]], [["B"]]), tmp_path / "bare")
+    with pytest.raises(SystemExit):
+        main(arguments)
     assert message in capsys.readouterr().err

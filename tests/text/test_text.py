@@ -878,8 +878,8 @@ def test_only_blanks_and_tabs_separate():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a b c\n\na b\n", r"file, line 3: 2 columns, .*, but 3 names in columns="),
-        ("a b c d", r"4 columns, .*Pass columns= with the name of each column of the "),
+        ("a b c\n\na b\n", r"file, line 3: 2 columns, .*, but 3 have names: word, p"),
+        ("a b c d", r"4 columns, .*columns= names each column of the file, "),
         ("a b c\r\n%% text = a b\r\n", r"line 2: 5 columns.*say with comment="),
         ("a\tb c d", r"line 1: 2 columns.*'b c d'"),
         ("a\tb\t\t\t", r"line 1: 5 columns.*'b', '', ''"),

@@ -8,7 +8,7 @@ from skcrf_sdca.data.tagging_schemes import OUTSIDE, are_labels
 # A column tells the label if it leaves at most such a share untold of the labels that
 # are not the commonest one; or such a share of where the spans are.
 _UNTOLD, _UNTOLD_SPANS = 0.1, 0.05
-_FEW_TOKENS = 20
+_FEW_TOKENS = 100
 _NOTHING = {"_", "-", "", OUTSIDE}
 
 

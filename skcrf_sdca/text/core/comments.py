@@ -57,19 +57,23 @@ class Comments:
         """
         return without_comments(numbered, self._comment, self._marked)
 
-    def after_first(self, blocks: Iterable[Block]) -> tuple[list[str], Iterator[Block]]:
-        """Return the first lines of tokens, up to a blank one, and all blocks.
+    def after_first(
+        self, blocks: Iterable[Block]
+    ) -> tuple[list[Numbered], Iterator[Block]]:
+        """Return the first numbered lines of tokens, up to a blank one, and all blocks.
 
         What these lines have between columns, tokens have.
         """
         waiting, lines = [], []
         for block in blocks:
             waiting.append(block)
-            lines = [text for text in block[1] if not self._seems(text)]
+            numbered = zip(block[0], block[1], strict=True)
+            lines = [(k, text) for k, text in numbered if not self._seems(text)]
             if lines:
                 break
-        lines = lines or [text for block in waiting[:1] for text in block[1]]
-        self._has_tabs = any("\t" in line for line in lines)
+        if not lines and waiting:
+            lines = list(zip(*waiting[0][:2], strict=True))
+        self._has_tabs = any("\t" in line for _, line in lines)
         return lines, chain(waiting, blocks)
 
     def left_out(self, block: Block, n: int) -> Block:
@@ -95,11 +99,16 @@ class Comments:
     def _is_token(self, line, row, n):
         return ("\t" in line) == self._has_tabs and len(without_ends(row, n)) == n
 
-    def ask(self, texts: Sequence[str], labels: Sequence[str] | None) -> None:
-        """Keep the labels of lines, to ask later whether some are comments."""
-        if self._first_kept and self._comment is None and labels is not None:
-            for text, label in zip(texts, labels, strict=True):
-                (self._of_kept if text[0] == "#" else self._others).add(label)
+    def ask(
+        self, texts: Sequence[str], rows: Sequence[Sequence[str]], at: int | None
+    ) -> None:
+        """Keep the labels of lines, to ask later whether some are comments.
+
+        `at` is the column of the label, or None.
+        """
+        if self._first_kept and self._comment is None and at is not None:
+            for text, row in zip(texts, rows, strict=True):
+                (self._of_kept if text[0] == "#" else self._others).add(row[at])
 
     def tell(self) -> None:
         """Tell the reading which comments were left out, and which may be some."""

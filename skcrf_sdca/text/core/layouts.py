@@ -94,17 +94,23 @@ def guessed_layout(
     `header` is False if they have none. Columns at the ends that are empty in all of
     these rows are not read, nor is a first column with the numbers of the tokens.
     """
-    filled = [any(column) for column in zip_longest(*rows)]
-    first, last = filled.index(True), len(filled) - filled[::-1].index(True)
+    first, last = filled_part(rows)
     if last - first > 2 and _are_numbers([row[first] for row in rows]):
         first += 1
     rows = [row[first:last] for row in rows]
     number = number_of(label)
     label = label if number is None else number - first
-    is_titled = header is None and has_titles(rows)
+    is_title = number is None and label not in (None, LABEL) and label in rows[0]
+    is_titled = header is None and (is_title or has_titles(rows))
     found = titled_layout(rows[0], label) if is_titled else _usual(rows, label)
     titles = found.titles and [""] * first + found.titles
     return Layout([None] * first + found.names, found.label, titles)
+
+
+def filled_part(rows: Sequence[Sequence[str]]) -> tuple[int, int]:
+    """Return the begin and the end of the columns that are not empty in all rows."""
+    filled = [any(column) for column in zip_longest(*rows)]
+    return filled.index(True), len(filled) - filled[::-1].index(True)
 
 
 def _usual(rows, label):

@@ -7,7 +7,7 @@ prints it first.
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -69,6 +69,8 @@ class Reading:
         What was taken for the format, the word, the label and so on.
     guesses : dict of str to str
         The option that says otherwise, for each of these that was guessed.
+    names : list of str or None
+        The names of the columns, if tokens are tuples; None for what is no feature.
 
     Examples
     --------
@@ -94,6 +96,7 @@ class Reading:
         self.labels: Counter[Any] = Counter()
         self.taken: dict[str, str] = {}
         self.guesses: dict[str, str] = {}
+        self.names: Sequence[str | None] = ()
         # How many texts were cut into words, and how many have each of these scripts.
         self.n_texts, self.unspaced = 0, Counter[str]()
         self._n_noted: Counter[tuple[str, str]] = Counter()
@@ -170,12 +173,15 @@ class Reading:
         """
         columns: dict[str, list[str]] = {}
         for token in chain.from_iterable(own.tokens for own in self._kept):
-            for name, value in token.items():
+            is_dict = isinstance(token, Mapping)
+            items = token.items() if is_dict else zip(self.names, token, strict=True)
+            for name, value in items:
                 columns.setdefault(name, []).append(value)
         words = columns.pop("word", [])
         if len(words) > _FEW_TOKENS and (what := _no_words(words)):
             n = _counted(len(words), "word")
             yield f"the first {n} {what}{self._otherwise('word')}."
+        columns.pop(None, None)
         labels = chain.from_iterable(own.labels for own in self._kept)
         texts = ["" if label is None else str(label) for label in labels]
         of_all = {name: x for name, x in columns.items() if len(x) == len(texts)}

@@ -49,6 +49,15 @@ def read_scaled(file: object, reading: Reading) -> Iterator[Read]:
         yield Read(tokens, labels, TextSource(k))
 
 
+def scaled_fields(item):
+    """Return the fields of a token in a data file of CRFsuite, given the dict of it."""
+    names = (re.sub(r"[\\:]", r"\\\g<0>", name) for name in item)
+    return [
+        name if value == 1.0 else f"{name}:{value}"
+        for name, value in zip(names, item.values(), strict=True)
+    ]
+
+
 def _item(file, number, fields):
     item: dict[str, float] = {}
     for field in filter(None, fields):

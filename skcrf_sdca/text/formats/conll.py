@@ -7,11 +7,11 @@ lines between sequences.
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.label_encoding import flat_labels
-from skcrf_sdca.text.core.comments import DOCUMENT, Comments
-from skcrf_sdca.text.core.files import BLANKS, numbered_lines, place, write_text
+from skcrf_sdca.text.core.column_files import ColumnFile
+from skcrf_sdca.text.core.comments import DOCUMENT
+from skcrf_sdca.text.core.files import BLANKS, write_text
 from skcrf_sdca.text.core.layouts import (
     LABEL,
     given_layout,
@@ -20,13 +20,6 @@ from skcrf_sdca.text.core.layouts import (
 )
 from skcrf_sdca.text.core.passages import Read, TextSource
 from skcrf_sdca.text.core.reading import Reading
-from skcrf_sdca.text.core.rows import (
-    fields,
-    iter_rows,
-    mixed_fields,
-    without_ends,
-    without_odd_blanks,
-)
 from skcrf_sdca.text.core.tokens import Token, Tokens
 
 # What `read_conll` takes the columns for, if they are not given.
@@ -148,131 +141,36 @@ def read_columns(
 ) -> Iterator[Read]:
     """Yield the sequences of a file of columns, whose options are of `read_conll`."""
     label = label if reading.labelled else None
-    comments = Comments(file, reading, comment)
-    lines = comments.without(numbered_lines(file, reading.encoding))
-    layout = None if columns is None else given_layout(columns, label)
-    if header:
-        first = next((line for _, line in lines if line.strip(BLANKS)), None)
-        if layout is None and first is not None:
-            layout = titled_layout(fields(first, delimiter), label)
-    if layout is None or len(layout.names) > 1:
-        lines = without_odd_blanks(lines)
-    first, blocks = comments.after_first(iter_rows(lines, delimiter))
-    if layout is None and first:
-        layout = guessed_layout(_fields_of(first, delimiter), label, header)
-        if layout.titles:
-            reading.take("titles", "the first line", option="header")
-            blocks = _without_line(blocks, first[0])
-    if layout is not None:
-        if not layout.tokens:
-            raise ValueError(f"{place(file, 1)}: no column but the label is read.")
+    given = None if columns is None else given_layout(columns, label)
+
+    def layout_of(rows, titles):
+        layout = given
+        if layout is None and titles is not None:
+            layout = titled_layout(titles, label)
+        elif layout is None:
+            layout = guessed_layout(rows, label, header)
         layout.say(
             reading,
             columns=columns is None or columns is COLUMNS,
             label=label == LABEL and columns is None,
         )
-        rows = _Rows(file, reading, layout, delimiter)
-        yield from rows.sequences(blocks, comments)
+        return layout
 
-
-def _fields_of(lines, delimiter):
-    """Return the columns of the first lines.
-
-    If rows separated by tabs do not fit, but rows separated by any blanks do, the
-    latter are taken.
-    """
-    rows = [fields(line, delimiter) for line in lines]
-    mixed = list(map(mixed_fields, lines))
-    widths, others = (set(map(len, found)) for found in (rows, mixed))
-    has_blank = any(" " in row[-1].strip(BLANKS) for row in rows)
-    is_mixed = (len(widths) > 1 or has_blank) and len(others) == 1
-    return mixed if is_mixed else rows
-
-
-def _without_line(blocks, line):
-    """Yield the blocks without the first line of this text."""
-    for numbers, texts, rows in blocks:
-        if line in texts:
-            k = texts.index(line)
-            yield tuple((*own[:k], *own[k + 1 :]) for own in (numbers, texts, rows))
-            break
-        yield numbers, texts, rows
-    yield from blocks
-
-
-class _Rows:
-    """Makes sequences of the rows of a file, which have one layout."""
-
-    def __init__(self, file, reading, layout, delimiter):
-        self._file, self._reading, self._layout = file, reading, layout
-        self._delimiter = delimiter
-
-    def sequences(self, blocks, comments):
-        """Yield the sequences of the numbered lines and rows of each block."""
-        layout, n = self._layout, len(self._layout.names)
+    found = ColumnFile(file, reading, delimiter, comment, header)
+    has_one = given is not None and len(given.names) == 1
+    # Equal strings are stored once: this saves memory and makes lookups faster.
+    shared: dict[str, str] = {}
+    stored = shared.setdefault
+    blocks = found.blocks(layout_of, keeps_odd_blanks=has_one)
+    for k, (layout, (numbers, _, rows)) in enumerate(blocks):
         places, names = zip(*layout.tokens, strict=True)
         at = None if layout.label is None else layout.names.index(layout.label)
-        # Equal strings are stored once: this saves memory and makes lookups faster.
-        shared: dict[str, str] = {}
-        stored, width, k = shared.setdefault, {n}, 0
-        for block in blocks:
-            numbers, texts, rows = comments.left_out(block, n)
-            if set(map(len, rows)) != width:
-                rows = list(map(self._fitted, numbers, texts, rows))
-            if not rows:
-                continue
-            columns = [list(map(stored, own, own)) for own in zip(*rows, strict=True)]
-            values = zip(*(columns[i] for i in places), strict=True)
-            tokens = [dict(zip(names, own, strict=True)) for own in values]
-            labels = None if at is None else columns[at]
-            comments.ask(texts, labels)
-            if "" in shared:
-                self._note_empty(numbers, columns[places[0]])
-            yield Read(tokens, labels, TextSource(k))
-            k += 1
-        comments.tell()
-
-    def _fitted(self, number, text, row):
-        """Return the columns of a line, which are as many as the names.
-
-        Raise ValueError if they are not, whatever separates them.
-        """
-        n = len(self._layout.names)
-        row = without_ends(row, n)
-        if len(row) != n and self._delimiter is None:
-            mixed = mixed_fields(text)
-            row = mixed if len(mixed) == n else row
-        if len(row) != n:
-            raise ValueError(self._wrong_number(number, row))
-        return row
-
-    def _note_empty(self, numbers, words):
-        """Note the tokens whose word is empty."""
-        for number, word in zip(numbers, words, strict=True):
-            if not word:
-                self._reading.note(
-                    "token",
-                    "without a word: its first column is empty",
-                    place(self._file, number),
-                    f"{self._reading.option('columns')} names the columns.",
-                )
-
-    def _wrong_number(self, number, row):
-        option, names = self._reading.option, self._layout.names
-        is_guess = "format" in self._reading.guesses
-        others = f"; {option('format')} names other formats" * is_guess
-        is_quoted = any(field.startswith('"') for field in row)
-        quoted = "the format 'table' reads quotation marks around columns; " * is_quoted
-        return (
-            f"{place(self._file, number)}: {counted(len(row), 'column')}, {row!r:.80}, "
-            f"but {counted(len(names), 'name')} in columns={names}. Pass "
-            f"{option('columns')} with the name of each column of the file, None for "
-            f"one not to read, and {option('delimiter')} if tabs or blanks do not "
-            "separate them; or, if the line is a comment, say with "
-            f"{option('comment')} how comments begin; "
-            f"{quoted}if each line has as many "
-            f"attributes as it likes, the format 'attributes' reads it{others}."
-        )
+        own = [list(map(stored, x, x)) for x in zip(*rows, strict=True)]
+        values = zip(*(own[i] for i in places), strict=True)
+        tokens = [dict(zip(names, row, strict=True)) for row in values]
+        if "" in shared:
+            found.note_empty(numbers, own[places[0]])
+        yield Read(tokens, None if at is None else own[at], TextSource(k))
 
 
 def write_conll(

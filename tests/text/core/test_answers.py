@@ -24,8 +24,8 @@ def made(seed=0, n=400):
         (["O", "B-PER", "O"], ["B-PER", "O", "O"], "same types"),
         (["_", "B-per", "_"], ["B-PER", "O", "O"], "same types"),
         (["B-PER", "O"], ["NNP", "VBD"], "is none of these"),
-        (["Q64", "_", "Q64"] * 9, ["B-LOC", "O", "I-LOC"] * 9, "tells the label"),
-        (["x", "y"] * 20, ["NN", "VB"] * 20, "tells the label"),
+        (["Q64", "_", "Q64"] * 40, ["B-LOC", "O", "I-LOC"] * 40, "tells the label"),
+        (["x", "y"] * 60, ["NN", "VB"] * 60, "tells the label"),
     ],
 )
 def test_columns_of_answers_are_found(own, labels, why):
@@ -41,8 +41,10 @@ def test_columns_of_answers_are_found(own, labels, why):
         (["B-NP", "B-VP", "O"], ["B-PER", "O", "O"]),
         (["O", "O"], ["B-PER", "O"]),
         # Lemmas, of which each has one label.
-        ([f"l{k}" for k in range(100)], ["NN", "VB"] * 50),
+        ([f"l{k}" for k in range(200)], ["NN", "VB"] * 100),
         (["NNP", "VBD"], ["B-PER", "O"]),
+        # In few sentences every tag may have one label.
+        (["NNP", "VBD"] * 50, ["B-PER", "O"] * 50),
     ],
 )
 def test_other_columns_are_features(own, labels):

@@ -1,0 +1,169 @@
+"""Files of columns: the layout of the columns, and the rows of each sequence.
+
+Those who read them say what the layout is, given the first rows.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from skcrf_sdca._utils.messages import counted
+from skcrf_sdca.text.core.comments import Comments
+from skcrf_sdca.text.core.files import BLANKS, numbered_lines, place
+from skcrf_sdca.text.core.layouts import Layout
+from skcrf_sdca.text.core.reading import Reading
+from skcrf_sdca.text.core.rows import (
+    Block,
+    fields,
+    iter_rows,
+    mixed_fields,
+    without_ends,
+    without_odd_blanks,
+)
+
+
+class WidthError(ValueError):
+    """A line has another number of columns than the layout."""
+
+
+class ColumnFile:
+    """A path or an open file; the other parameters are as in `read_conll`.
+
+    Attributes
+    ----------
+    first_place : str
+        The name of the file and the number of its first line of tokens.
+    has_tabs : bool
+        Whether the first lines have tabs.
+    """
+
+    def __init__(
+        self,
+        file: Any,
+        reading: Reading,
+        delimiter: str | None = None,
+        comment: str | None = None,
+        header: bool | None = None,
+    ) -> None:
+        self._file, self._reading = file, reading
+        self._delimiter, self._header = delimiter, header
+        self._comments = Comments(file, reading, comment)
+        self.first_place, self.has_tabs = "", False
+
+    def blocks(
+        self,
+        layout_of: Callable[[list[list[str]], list[str] | None], Layout],
+        *,
+        keeps_odd_blanks: bool = False,
+    ) -> Iterator[tuple[Layout, Block]]:
+        """Yield the layout and the rows of each sequence, which have its columns.
+
+        ``layout_of(rows, titles)`` returns the layout, given the first rows and the
+        titles of the header that the user says there is, or None; if its layout has
+        titles, they are the first of the rows. Lines that people see as blank are
+        blank, if they are not kept.
+        """
+        lines = self._comments.without(
+            numbered_lines(self._file, self._reading.encoding)
+        )
+        titles = self._titles(lines) if self._header else None
+        if not keeps_odd_blanks:
+            lines = without_odd_blanks(lines)
+        rows = iter_rows(lines, self._delimiter)
+        first, blocks = self._comments.after_first(rows)
+        if not first:
+            return
+        self.first_place = place(self._file, first[0][0])
+        texts = [text for _, text in first]
+        self.has_tabs = any("\t" in text for text in texts)
+        layout = layout_of(self._first_rows(texts), titles)
+        if layout.titles and titles is None:
+            self._reading.take("titles", "the first line", option="header")
+            blocks = _without_line(blocks, texts[0])
+        if not layout.tokens:
+            raise ValueError(f"{self.first_place}: no column but the label is read.")
+        for block in self._fitted_blocks(layout, blocks):
+            yield layout, block
+
+    def _titles(self, lines):
+        first = next((line for _, line in lines if line.strip(BLANKS)), None)
+        return None if first is None else fields(first, self._delimiter)
+
+    def _first_rows(self, lines):
+        """Return the columns of the first lines.
+
+        If rows separated by tabs do not fit, but rows separated by any blanks do, the
+        latter are taken.
+        """
+        rows = [fields(line, self._delimiter) for line in lines]
+        mixed = list(map(mixed_fields, lines))
+        widths, others = (set(map(len, found)) for found in (rows, mixed))
+        has_blank = any(" " in row[-1].strip(BLANKS) for row in rows)
+        is_mixed = (len(widths) > 1 or has_blank) and len(others) == 1
+        return mixed if is_mixed else rows
+
+    def _fitted_blocks(self, layout, blocks):
+        """Yield blocks without comments, all of whose rows have the columns."""
+        n = len(layout.names)
+        at = None if layout.label is None else layout.names.index(layout.label)
+        for block in blocks:
+            numbers, texts, rows = self._comments.left_out(block, n)
+            if set(map(len, rows)) != {n}:
+                rows = [
+                    self._fitted(layout, *line)
+                    for line in zip(numbers, texts, rows, strict=True)
+                ]
+            if rows:
+                self._comments.ask(texts, rows, at)
+                yield numbers, texts, rows
+        self._comments.tell()
+
+    def _fitted(self, layout, number, text, row):
+        """Return the columns of a line, which are as many as the names.
+
+        Raise WidthError if they are not, whatever separates them.
+        """
+        n = len(layout.names)
+        row = without_ends(row, n)
+        if len(row) != n and self._delimiter is None:
+            mixed = mixed_fields(text)
+            row = mixed if len(mixed) == n else row
+        if len(row) != n:
+            raise WidthError(self._wrong_number(layout, number, row))
+        return row
+
+    def note_empty(self, numbers: Sequence[int], words: Iterable[str]) -> None:
+        """Note the tokens whose word is empty."""
+        for number, word in zip(numbers, words, strict=True):
+            if not word:
+                self._reading.note(
+                    "token",
+                    "without a word: its first column is empty",
+                    place(self._file, number),
+                    f"{self._reading.option('columns')} names the columns.",
+                )
+
+    def _wrong_number(self, layout, number, row):
+        option, names = self._reading.option, [name or "_" for name in layout.names]
+        is_guess = "format" in self._reading.guesses
+        others = f"; {option('format')} names other formats" * is_guess
+        is_quoted = any(field.startswith('"') for field in row)
+        quoted = "the format 'table' reads quotation marks around columns; " * is_quoted
+        return (
+            f"{place(self._file, number)}: {counted(len(row), 'column')}, {row!r:.80}, "
+            f"but {len(names)} have names: {', '.join(names)}. {option('columns')} "
+            f"names each column of the file, and {option('delimiter')} says what "
+            "separates columns, if not tabs or blanks; if the line is a comment, say "
+            f"with {option('comment')} how comments begin; {quoted}if each line has as "
+            f"many attributes as it likes, the format 'attributes' reads it{others}."
+        )
+
+
+def _without_line(blocks, line):
+    """Yield the blocks without the first line of this text."""
+    for numbers, texts, rows in blocks:
+        if line in texts:
+            k = texts.index(line)
+            yield tuple((*own[:k], *own[k + 1 :]) for own in (numbers, texts, rows))
+            break
+        yield numbers, texts, rows
+    yield from blocks
