@@ -13,13 +13,14 @@ from skcrf_sdca._utils.messages import alternatives
 from skcrf_sdca.data.containers import is_frame
 
 from .core.files import is_path, is_source, numbered_lines
-from .core.folders import others_in
+from .core.folders import ends_in, others_in
 from .core.passages import Read
 from .core.reading import Reading
 from .formats.attributes import read_attributes, read_scaled
 from .formats.conll import read_columns
 from .formats.conllu import read_treebank
 from .formats.conllu_plus import read_plus
+from .formats.i2b2 import read_i2b2
 from .formats.marked_up import read_brackets, read_penn, read_slash
 from .formats.markup import read_markup
 from .formats.records import named, read_records
@@ -66,6 +67,7 @@ FORMATS: Mapping[str, Format] = {
     "records": Format(read_records),
     "brat": Format(read_brat, write=write_brat, folders=True),
     "pubtator": Format(read_pubtator, write=write_pubtator),
+    "i2b2": Format(read_i2b2, folders=True),
     "bioc": Format(read_bioc),
     "xmi": Format(read_xmi),
     "webanno": Format(read_webanno),
@@ -98,9 +100,12 @@ ALIASES = {name: own for own, names in _ALIASES.items() for name in names.split(
 _SUFFIXES = {
     **{f".{name}": name for name in ("conllu", "conllup", "xml", "pubtator", "xmi")},
     **{".jsonl": "json", ".json": "json", ".csv": "table", ".ann": "brat"},
+    ".con": "i2b2",
     **{".ndjson": "json", ".sgml": "xml", ".sgm": "xml", ".pos": "penn"},
     **{".yml": "markdown", ".yaml": "markdown"},
 }
+# The formats of folders, by the ends of the names of annotations.
+_FOLDERS = {".ann": "brat", ".con": "i2b2"}
 # Other formats of files with the same end, by what their first lines begin with.
 _BEGINNINGS = {
     ".xml": {"<collection": "bioc", "<!DOCTYPE collection": "bioc", "<xmi:": "xmi"},
@@ -132,7 +137,8 @@ def read_corpus(
     format : str, default=None
         The format, see Notes. By default the end of the name of a file tells it, such
         as ".conllu", ".jsonl" or ".csv", and other files have columns. A data frame is
-        a "table", a folder has texts of brat, and other data in memory are "records".
+        a "table", a folder has texts of brat or i2b2, and other data in memory are
+        "records".
     labelled : bool, default=True
         Whether to read labels.
     label_form : str, default=None
@@ -213,17 +219,19 @@ def read_corpus(
                    documents of spaCy, pairs (text, spans)
     brat           texts, each with a file ``.ann``                  tokens, scheme
     pubtator       titles, abstracts and annotations                 tokens, scheme
-    bioc           BioC in XML                                       tokens, scheme
-    xmi            a text of UIMA in XMI                             types, tokens,
+    i2b2           texts, each with a file ``.con`` of concepts      scheme
+    bioc           BioC in XML                                       attribute, tokens,
                                                                      scheme
+    xmi            texts of UIMA in XMI                              types, attribute,
+                                                                     tokens, scheme
     webanno        tables of WebAnno and INCEpTION, version 3        label, scheme
     slash          "the/DT dog/NN", a sentence a line                separator
     penn           "[ the/DT dog/NN ]" of the Penn Treebank
     brackets       "[PER Anna Meier ] lives", a sentence a line      tokens, scheme
     markdown       "[Anna Meier](PER) lives", as Rasa has it, also   tokens, scheme
                    in YAML
-    xml            "<PER>Anna Meier</PER> lives", or MUC's           types, tokens,
-                   ``<ENAMEX TYPE="PERSON">``                        scheme
+    xml            "<PER>Anna Meier</PER> lives", or MUC's           types, attribute,
+                   ``<ENAMEX TYPE="PERSON">``                        tokens, scheme
     attributes     a label and any number of features on a line      label, delimiter,
                                                                      comment
     mallet         the same, with the label last                     the same
@@ -245,9 +253,16 @@ def read_corpus(
     * scheme: the tagging scheme in which spans are written, by default "BIO".
     * separator: what separates a word from its label, by default "/".
     * types: the names of the elements that are spans; by default of all that hold no
-      other elements, and in "xmi" of NamedEntity.
+      other elements, and in "xmi" of NamedEntity, or of what is no part of grammar.
+    * attribute: the attribute of an element that has its type, such as "CATEG"; "" if
+      its name is the type. By default one that is called "type" or alike, if it tells
+      more than the names. In "bioc" it is the key of an infon, by default "type".
+    * label of "webanno": a layer, "layer|feature" or a feature; by default of
+      NamedEntity, or else of another layer of spans. Layers of tokens, such as POS,
+      have bare labels.
     * Where a file says the texts of its spans, their bounds may count UTF-16 units, as
-      Label Studio and other programs in JavaScript do, or bytes of UTF-8.
+      Label Studio and other programs in JavaScript do, or bytes of UTF-8. A span whose
+      offsets meet another text is moved to its text, if this is near and there once.
 
     Examples
     --------
@@ -324,7 +339,8 @@ def guessed_format(source: Any) -> str:
         return "table" if is_frame(source) else "records"
     path = os.fspath(source) if is_path(source) else str(getattr(source, "name", ""))
     if os.path.isdir(path):
-        return "brat"
+        ends = ends_in(path)
+        return next((x for end, x in _FOLDERS.items() if end in ends), "brat")
     _, suffix = os.path.splitext(_COMPRESSED.sub("", path))
     suffix = suffix.lower()
     # What is read of a pipe is gone: its name alone tells.

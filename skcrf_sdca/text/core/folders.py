@@ -37,6 +37,11 @@ def _paths(folder):
         yield from (Path(parent, name) for name in names)
 
 
+def ends_in(folder: str | os.PathLike[str]) -> set[str]:
+    """Return the ends of the names of the files below a folder."""
+    return {path.suffix for path in _paths(folder)}
+
+
 def others_in(folder: str | os.PathLike[str]) -> str:
     """Return the end of a message on a folder: what is there, and how it is read."""
     ends = Counter(path.suffix.lower() or path.name for path in _paths(folder))

@@ -4,6 +4,7 @@ The format: https://universaldependencies.org/ext-format.html. Files of CoNLL-U 
 more columns than ten, whose names no line has, are read, too.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
@@ -16,6 +17,7 @@ from .conllu import COLUMNS
 from .label_columns import column_of, value_of, without_missing
 
 _HEADER = "# global.columns ="
+_ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 
 
 def read_plus(
@@ -89,4 +91,7 @@ def _row(file, number, line, names):
             f"{place(file, number)}: {len(fields)} columns, but the columns are "
             f"{len(names)}: {', '.join(names)}."
         )
-    return dict(zip(names, fields, strict=True))
+    row = dict(zip(names, fields, strict=True))
+    if not _ID.fullmatch(row.get("id", "1")):
+        raise ValueError(f"{place(file, number)}: ID {row['id']!r:.40} is no number.")
+    return row

@@ -5,7 +5,7 @@ Both are read here and written.
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from skcrf_sdca.text.core.files import (
     whole_text,
     write_text,
 )
-from skcrf_sdca.text.core.folders import files_below, others_in
+from skcrf_sdca.text.core.paired_texts import paired_texts
 from skcrf_sdca.text.core.passages import Document, Passages, Read
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.located import Bounds
@@ -38,7 +38,7 @@ _SPAN = re.compile(
 )
 # Relations have names in place of the numbers.
 _RELATION = re.compile(r"[^\t]+\t[^\W\d][^\t]*\t.*")
-_NO_SUCH_FILE = "left out: there is no {} of the same name"
+_ANNOTATIONS = ".ann"
 
 
 class Note(NamedTuple):
@@ -62,11 +62,11 @@ def read_brat(
     `source` is a folder, the path of a text or of its annotations, or some of these.
     """
     passages = Passages(reading, tokens, scheme)
-    for path in _texts(source, reading):
+    for path, own in paired_texts(source, reading, _ANNOTATIONS, _annotations_of):
         text, notes = whole_text(path, reading.encoding), None
         if reading.labelled:
-            notes = list(_entities(path.with_suffix(".ann"), reading, text))
-        yield from passages.of(_document(path.stem, text, notes))
+            notes = list(_entities(own, reading, text))
+        yield from passages.of(document_of(path.stem, text, notes))
 
 
 def read_pubtator(
@@ -81,7 +81,7 @@ def read_pubtator(
     for block in blocks(numbered_lines(file, reading.encoding)):
         for name, texts, notes in _articles(file, block):
             wanted = notes if reading.labelled else None
-            yield from passages.of(_document(name, "\n".join(texts), wanted))
+            yield from passages.of(document_of(name, "\n".join(texts), wanted))
 
 
 def _articles(file, lines):
@@ -109,7 +109,7 @@ def _articles(file, lines):
     yield name, texts, notes
 
 
-def _document(name, text, notes):
+def document_of(name: str, text: str, notes: Sequence[Note] | None) -> Document:
     """Return a document, without spans if the notes are None."""
     if notes is None:
         return Document(name, text, None)
@@ -117,50 +117,10 @@ def _document(name, text, notes):
     return Document(name, text, spans, said=[note.said for note in notes])
 
 
-def _texts(source, reading):
-    """Return the paths of texts; of a folder, those that have annotations."""
-    if not is_path(source):
-        return [path for one in source for path in _texts(one, reading)]
-    path = Path(source)
-    if not path.is_dir():
-        _check_is_there(path.with_suffix(".txt"), "the text")
-        if reading.labelled:
-            _check_is_there(path.with_suffix(".ann"), "the file of annotations")
-        return [path.with_suffix(".txt")]
-    return _texts_below(path, reading)
-
-
-def _texts_below(path, reading):
-    """Return the paths of the texts of a folder; ValueError if there are none."""
-    texts, notes = files_below(path, (".txt", ".ann"), reading).values()
-    if not reading.labelled:
-        if not texts:
-            raise ValueError(f"{path}: there is no text .txt{others_in(path)}")
-        return texts
-    found = (
-        {own.with_suffix("") for own in texts},
-        {own.with_suffix("") for own in notes},
-    )
-    for own in texts:
-        if own.with_suffix("") not in found[1]:
-            reading.note("text", _NO_SUCH_FILE.format("file .ann"), str(own))
-    for own in notes:
-        if own.with_suffix("") not in found[0]:
-            reading.note("file .ann", _NO_SUCH_FILE.format("text"), str(own))
-    if not found[0] & found[1]:
-        raise ValueError(
-            f"{path}: there is no text .txt with a file .ann of the same name"
-            f"{others_in(path)}"
-        )
-    return [own for own in texts if own.with_suffix("") in found[1]]
-
-
-def _check_is_there(path, what):
-    if not path.exists():
-        raise FileNotFoundError(
-            f"{path}: no such file. A text and its annotations are in files .txt and "
-            f".ann of the same name, and here {what} is missing."
-        )
+def _annotations_of(text):
+    """Return the path of the annotations of a text; None if there are none."""
+    path = text.with_suffix(_ANNOTATIONS)
+    return path if path.exists() else None
 
 
 def _entities(path, reading, text):

@@ -664,3 +664,5 @@ def test_further_columns_of_conllu_are_refused_with_the_cure():
         read_corpus(io.StringIO(PLUS), "conllu")
     with pytest.raises(ValueError, match="file, line 3: 10 columns, but the columns a"):
         read_corpus(io.StringIO("# a\n" + PLUS.replace("1-2\ta", "1-2")), "conllup")
+    with pytest.raises(ValueError, match="file, line 3: ID 'two' is no number"):
+        read_corpus(io.StringIO(PLUS.replace("\n2", "\ntwo")), "conllup")

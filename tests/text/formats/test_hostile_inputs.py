@@ -8,6 +8,7 @@ import io
 import json
 import time
 import warnings
+from functools import partial
 
 import pytest
 
@@ -161,6 +162,15 @@ NOTES = {
         lambda n: ("a", "T1\tX 0 " + "1" * n + "\n"),
     ],
 }
+CONCEPT = 'c="{}" 1:{} 1:{}||t="{}"\n'
+CONCEPTS = {
+    "i2b2": [
+        lambda n: ("a " * n, CONCEPT.format("a", 0, n - 1, "X") * n),
+        lambda n: ("a\n" * n, CONCEPT.format("a", 0, 0, "X") * n),
+        lambda n: (" " * n + "a", CONCEPT.format('" ' * n, 0, 0, "X")),
+        lambda n: ("a", 'c="' * n + "\n"),
+    ],
+}
 RECORDS = {
     "records": [
         lambda n: [{"tokens": ["a"], "tags": ["B"]}] * n,
@@ -181,24 +191,32 @@ def text_of(rows):
     return lambda n, folder: Pieces(rows(n))
 
 
-def files_of(rows):
-    def made(n, folder):
-        for name, text in zip(("a.txt", "a.ann"), rows(n), strict=True):
-            (folder / name).write_text(text)
-        return folder
+def notes_of(rows):
+    return partial(files_of, rows, "a.ann")
 
-    return made
+
+def concepts_of(rows):
+    return partial(files_of, rows, "a.con")
+
+
+def files_of(rows, name, n, folder):
+    for own, text in zip(("a.txt", name), rows(n), strict=True):
+        (folder / own).write_text(text)
+    return folder
 
 
 def data_of(rows):
     return lambda n, folder: rows(n)
 
 
+KINDS = [
+    *((name, rows, text_of) for name, rows in TEXTS.items()),
+    *((name, rows, notes_of) for name, rows in NOTES.items()),
+    *((name, rows, concepts_of) for name, rows in CONCEPTS.items()),
+    *((name, rows, data_of) for name, rows in RECORDS.items()),
+]
 CASES = [
-    (name, k, kind(row))
-    for kind, table in ((text_of, TEXTS), (files_of, NOTES), (data_of, RECORDS))
-    for name, rows in table.items()
-    for k, row in enumerate(rows)
+    (name, k, kind(row)) for name, rows, kind in KINDS for k, row in enumerate(rows)
 ]
 
 
