@@ -211,7 +211,9 @@ class _Roles:
             found = candidates(self._table.names, "sentence")
             names = [name for name in found if name not in others][:1]
         else:
-            names = [given] if isinstance(given, str) else list(given)
+            # Frames without titles have numbers.
+            is_one = isinstance(given, (str, int))
+            names = [given] if is_one else list(given)
             names = [own for name in names for own in self._known("sentence", name)]
         self._take("sentence", names, None if given is not None else "sentence")
         return names
