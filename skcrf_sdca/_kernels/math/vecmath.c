@@ -469,7 +469,7 @@ static inline void prefetch_row(const double *x, ptrdiff_t n)
 {
     for (ptrdiff_t i = 0; i < n; i += 8)
         PREFETCH(x + i);
-    PREFETCH(x + n - 1);
+    PREFETCH(x + (n > 0 ? n - 1 : 0));
 }
 
 static void pull(const int *index, ptrdiff_t count, int move, int *moves,
