@@ -7,22 +7,23 @@ the sum of the sample weights in place of n if there are some.
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY
 from itertools import count
 from numbers import Real
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca._utils.last_step import parted
-from skcrf_sdca._utils.sequence_tags import TakesLabels
+from skcrf_sdca._utils.meta_estimators import SequenceMetaEstimator
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     StrOptions,
@@ -30,7 +31,6 @@ from skcrf_sdca._utils.sklearn_private import (
     validates_parameters,
 )
 from skcrf_sdca._utils.typing import Dataset, Labels, Scoring
-from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.base import BaseFit, training_data
@@ -302,7 +302,8 @@ def _total(data):
     return len(data.y) if data.sample_weight is None else np.sum(data.sample_weight)
 
 
-class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEstimator):
+@constructed
+class CRFCV(SequenceMetaEstimator):
     """CRF whose penalty is found by the score on folds, or on held-out sequences.
 
     `sklearn.linear_model.ElasticNetCV` for sequences. Each fold has a path of fits from
@@ -374,6 +375,15 @@ class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEst
     True
     """
 
+    estimator: Any
+    _: KW_ONLY
+    strengths: Sequence[float] = STRENGTHS
+    l1_ratios: Sequence[float] = L1_RATIOS
+    cv: Any = 3
+    scoring: Scoring | None = None
+    search_tol: float = SEARCH_TOL
+    search: Literal["path", "halving"] = "path"
+
     _parameter_constraints = {
         "strengths": ["array-like"],
         "l1_ratios": ["array-like"],
@@ -382,25 +392,6 @@ class CRFCV(VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEst
         "search_tol": [Interval(Real, 0, None, closed="left")],
         "search": [StrOptions(set(SEARCHES))],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        strengths: Sequence[float] = STRENGTHS,
-        l1_ratios: Sequence[float] = L1_RATIOS,
-        cv: Any = 3,
-        scoring: Scoring | None = None,
-        search_tol: float = SEARCH_TOL,
-        search: Literal["path", "halving"] = "path",
-    ) -> None:
-        self.estimator = estimator
-        self.strengths = strengths
-        self.l1_ratios = l1_ratios
-        self.cv = cv
-        self.scoring = scoring
-        self.search_tol = search_tol
-        self.search = search
 
     @validates_parameters
     def fit(

@@ -1,23 +1,22 @@
 """Probabilities of spans that agree with how often spans are right."""
 
 from collections.abc import Hashable, Iterable
+from dataclasses import KW_ONLY
 from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.checked_parameters import Choices
-from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.given_estimators import check_tagger
-from skcrf_sdca._utils.sequence_tags import TakesLabels
+from skcrf_sdca._utils.meta_estimators import SequenceMetaEstimator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
-from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.data.spans import TYPED, SpanForm, extract_spans, span_rows
@@ -86,9 +85,8 @@ _WITH_PROBABILITY = SpanForm(
 )
 
 
-class CalibratedSpans(
-    VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEstimator
-):
+@constructed
+class CalibratedSpans(SequenceMetaEstimator):
     """Spans of a fitted CRF, with calibrated probabilities.
 
     `sklearn.calibration.CalibratedClassifierCV` for the spans of sequences: of the
@@ -123,21 +121,15 @@ class CalibratedSpans(
     ('P', 0, 1, 1.0)
     """
 
+    estimator: Any
+    _: KW_ONLY
+    method: Literal["isotonic", "sigmoid"] = "isotonic"
+    scheme: SpanScheme = "BIO"
+
     _parameter_constraints = {
         "method": [Choices({"isotonic", "sigmoid"})],
         "scheme": [str],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        method: Literal["isotonic", "sigmoid"] = "isotonic",
-        scheme: SpanScheme = "BIO",
-    ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.scheme = scheme
 
     @validates_parameters
     def fit(self, X: Sequences, y: Labels) -> Self:

@@ -1,22 +1,22 @@
 """Several CRFs whose marginals are averaged: voting and bagging of sequences."""
 
 from abc import ABCMeta, abstractmethod
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.given_estimators import check_tagger
-from skcrf_sdca._utils.sequence_tags import TakesLabels
+from skcrf_sdca._utils.meta_estimators import SequenceMetaEstimator
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Labels, RandomState, Sequences
-from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.label_encoding import encode_labels, plain_labels, widened
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.sequence_lists import as_sequence_list
@@ -25,14 +25,7 @@ from skcrf_sdca.metrics import flat_accuracy_score
 __all__ = ["SequenceBagging", "SequenceVoting"]
 
 
-class _MeanOfMarginals(
-    VersionStamped,
-    HasDocLink,
-    TakesLabels,
-    MetaEstimatorMixin,
-    BaseEstimator,
-    metaclass=ABCMeta,
-):
+class _MeanOfMarginals(SequenceMetaEstimator, metaclass=ABCMeta):
     """Base: predicts with the mean of the marginals of `estimators_`.
 
     A subclass fits them by `_jobs`.
@@ -130,6 +123,7 @@ class _MeanOfMarginals(
         return tags
 
 
+@constructed
 class SequenceVoting(_MeanOfMarginals):
     """Vote of several CRFs: the mean of their marginals.
 
@@ -167,16 +161,10 @@ class SequenceVoting(_MeanOfMarginals):
     [1.0, 1.0]
     """
 
-    def __init__(
-        self,
-        estimators: list[tuple[str, Any]],
-        *,
-        weights: ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimators = estimators
-        self.weights = weights
-        self.n_jobs = n_jobs
+    estimators: list[tuple[str, Any]]
+    _: KW_ONLY
+    weights: ArrayLike | None = None
+    n_jobs: int | None = None
 
     def fit(self, X: Sequences, y: Labels) -> Self:
         """Fit all estimators.
@@ -227,6 +215,7 @@ class SequenceVoting(_MeanOfMarginals):
         return weights / weights.sum()
 
 
+@constructed
 class SequenceBagging(_MeanOfMarginals):
     """Bagging of a CRF: the mean of the marginals of fits to samples of the sequences.
 
@@ -269,29 +258,20 @@ class SequenceBagging(_MeanOfMarginals):
     (3, True)
     """
 
+    estimator: Any
+    n_estimators: int = 10
+    _: KW_ONLY
+    max_samples: float = 1.0
+    bootstrap: bool = True
+    n_jobs: int | None = None
+    random_state: RandomState = None
+
     _parameter_constraints = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "max_samples": [Interval(Real, 0, 1, closed="right")],
         "bootstrap": ["boolean"],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        n_estimators: int = 10,
-        *,
-        max_samples: float = 1.0,
-        bootstrap: bool = True,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.bootstrap = bootstrap
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     @validates_parameters
     def fit(self, X: Sequences, y: Labels) -> Self:

@@ -11,7 +11,7 @@ import sys
 from ast import AnnAssign, ClassDef, Expr, parse
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cache, partial
 from itertools import pairwise
 from numbers import Integral, Real
@@ -21,6 +21,7 @@ from types import NoneType
 from typing import Any, Literal, TypeVar, dataclass_transform, get_args, overload
 
 from skcrf_sdca._utils.checked_parameters import Choices
+from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
@@ -130,7 +131,7 @@ def _with_parameters(cls, defaults):
     _take_defaults(cls, defaults)
     doc = cls.__doc__
     known = ChainMap(*(vars(c).get("_parameter_constraints", {}) for c in cls.__mro__))
-    made: Any = dataclass(eq=False, repr=False, match_args=False, kw_only=True)(cls)
+    made: Any = constructed(cls, kw_only=True)
     made.__doc__ = doc  # A dataclass makes one where there is none.
     shared_docs({**ATTRIBUTES, "parameters": _entries(cls)})(made)
     made._parameter_constraints = {
@@ -138,10 +139,6 @@ def _with_parameters(cls, defaults):
         for f in fields(made)
         if f.init
     }
-    for f in fields(made):
-        # A parameter is an attribute of an estimator, and not of its class.
-        if f.init and f.name in vars(cls):
-            delattr(cls, f.name)
     return cls
 
 

@@ -5,22 +5,21 @@ Owns the choice of spans that may overlap, and of the threshold.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY
 from itertools import pairwise
 from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.last_step import before_last, parted
-from skcrf_sdca._utils.sequence_tags import TakesLabels
+from skcrf_sdca._utils.meta_estimators import SequenceMetaEstimator
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
-from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.label_encoding import lists_as_long
 from skcrf_sdca.data.label_names import named_lists, names_of_classes
 from skcrf_sdca.data.label_reading import LabelReading
@@ -52,9 +51,8 @@ class ThresholdCurve(NamedTuple):
     score: NDArray[np.float64]
 
 
-class TunedSpans(
-    VersionStamped, HasDocLink, TakesLabels, MetaEstimatorMixin, BaseEstimator
-):
+@constructed
+class TunedSpans(SequenceMetaEstimator):
     """Spans of a fitted CRF that are more probable than a tuned threshold.
 
     `sklearn.model_selection.TunedThresholdClassifierCV` for the spans of sequences. The
@@ -114,27 +112,19 @@ class TunedSpans(
     array([list(['B-P', 'O', 'B-P'])], dtype=object)
     """
 
+    estimator: Any
+    _: KW_ONLY
+    beta: float = 1.0
+    scheme: SpanScheme | None = "BIO"
+    threshold: float | Mapping[str, float] | None = None
+    by_type: bool = False
+
     _parameter_constraints = {
         "beta": [Interval(Real, 0, None, closed="neither")],
         "scheme": [str, None],
         "threshold": [Interval(Real, 0, 1, closed="both"), dict, None],
         "by_type": ["boolean"],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        beta: float = 1.0,
-        scheme: SpanScheme | None = "BIO",
-        threshold: float | Mapping[str, float] | None = None,
-        by_type: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.beta = beta
-        self.scheme = scheme
-        self.threshold = threshold
-        self.by_type = by_type
 
     @validates_parameters
     def fit(self, X: Sequences, y: Labels) -> Self:
