@@ -215,6 +215,10 @@ def read_corpus(
     json           JSON, on one line each or all in one, with tokens tokens, scheme,
                    and labels, or a text and spans: doccano,         label, columns,
                    Prodigy, Label Studio, spaCy, GLiNER, BioC        form
+    doccano        the same, as the program writes it                the same
+    label-studio   the same, as the program writes it                the same
+    prodigy        the same, as the program writes it                the same
+    spacy          the same, as the program writes it                the same
     records        the same in memory: rows of Hugging Face,         the same
                    documents of spaCy, pairs (text, spans)
     brat           texts, each with a file ``.ann``                  tokens, scheme
@@ -227,8 +231,9 @@ def read_corpus(
     webanno        tables of WebAnno and INCEpTION, version 3        label, scheme
     slash          "the/DT dog/NN", a sentence a line                separator
     penn           "[ the/DT dog/NN ]" of the Penn Treebank
-    brackets       "[PER Anna Meier ] lives", a sentence a line      tokens, scheme
-    markdown       "[Anna Meier](PER) lives", as Rasa has it, also   tokens, scheme
+    brackets       "[PER Anna Meier ] lives", a sentence a line      brackets, tokens,
+                                                                     scheme
+    markdown       "[Anna Meier](PER) lives", as Rasa has it, also   the same
                    in YAML
     xml            "<PER>Anna Meier</PER> lives", or MUC's           types, attribute,
                    ``<ENAMEX TYPE="PERSON">``                        tokens, scheme
@@ -260,6 +265,7 @@ def read_corpus(
     * label of "webanno": a layer, "layer|feature" or a feature; by default of
       NamedEntity, or else of another layer of spans. Layers of tokens, such as POS,
       have bare labels.
+    * brackets: the form of spans, "[PER Anna Meier]" or "[Anna Meier](PER)".
     * Where a file says the texts of its spans, their bounds may count UTF-16 units, as
       Label Studio and other programs in JavaScript do, or bytes of UTF-8. A span whose
       offsets meet another text is moved to its text, if this is near and there once.
