@@ -3,6 +3,7 @@
 from skcrf_sdca._utils.messages import counted
 
 from ._inputs import (
+    TEXT,
     load_tagger,
     reading_of,
     source_of,
@@ -17,7 +18,7 @@ def add_options(parser):
     """Add the options of `explain`."""
     add_model_option(parser, required=True)
     parser.add_argument("file", nargs="?", metavar="FILE", help=FILE_HELP)
-    add_reading_options(parser)
+    add_reading_options(parser, TEXT)
     parser.add_argument(
         "--sentence",
         type=int,

@@ -10,6 +10,7 @@ import warnings
 
 from sklearn.pipeline import Pipeline
 
+from skcrf_sdca._utils.messages import alternatives
 from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.tagger import Tagger
@@ -24,7 +25,7 @@ from skcrf_sdca.text.formats.label_columns import column_of, columns_of
 
 from ._columns import LABEL, UNREAD, Asked, ColumnsFormat
 from ._formats import AttributesFormat, ConlluFormat, CorpusFormat, TextFormat
-from ._options import OF_FORMATS, as_option, lines_of
+from ._options import OF_FORMATS, as_option, lines_of, option_value
 from ._streams import STANDARD_INPUT, answered
 
 TEXT = "text"
@@ -32,12 +33,6 @@ TEXT = "text"
 _KEPT = {FORMATS[name].read for name in ("columns", "conllu")}
 # Those of the formats whose tokens have features of their own.
 _OF_FEATURES = {read_attributes, read_scaled}
-# The options of the formats that the command reads by itself.
-_TAKEN = {
-    "columns": {"columns", "label", "delimiter", "comment", "header"},
-    "conllu": {"columns", "label"},
-    TEXT: {"tokens"},
-}
 
 
 def reading_of(options, *, labelled):
@@ -152,6 +147,11 @@ def source_of(tagger, options, first):
     features, label = tagger[0], tagger.steps[-1][0]
     name = TEXT if options.format == TEXT else format_name(options, first)
     _check_options(name, options)
+    if options.columns and not {*features.read_columns()} <= {*options.columns}:
+        options.usage_error(
+            f"--columns: the model reads {', '.join(features.read_columns())}, which "
+            "must be among them."
+        )
     if name == TEXT:
         return _text_format(features, options)
     if _has_features(name):
@@ -234,17 +234,22 @@ def _treebank(options):
 
 def _check_options(name, options):
     """End with a usage error if a format lacks an option that is given."""
-    own = _TAKEN.get(name)
-    if own is None:
-        own = set(options_of(name))
-        if not _has_features(name):
-            # Columns that no one reads are left out of the tokens of any format.
-            own.add("columns")
-    elif options.format_options:
-        options.usage_error(f"--option: the format {name} has none.")
+    own = {"tokens"} if name == TEXT else {*options_of(name)}
+    has_reader = name != TEXT and not keeps_lines(name)
+    if has_reader and not _has_features(name):
+        # Columns that no one reads are left out of the tokens of any format.
+        own.add("columns")
     for option in OF_FORMATS:
         if getattr(options, option) is not None and option not in own:
             options.usage_error(f"--{option}: the format {name} has no such option.")
+    for option, _ in options.format_options:
+        if not has_reader:
+            options.usage_error(f"--option: the format {name} has none.")
+        if option not in own:
+            options.usage_error(
+                f"--option {option}: the format {name} has no such option"
+                f"{alternatives(option, own)}."
+            )
 
 
 def _format_options(name, options):
@@ -252,7 +257,10 @@ def _format_options(name, options):
     given = {option: getattr(options, option) for option in OF_FORMATS}
     given |= {"columns": None, "tokens": _pattern(options)}
     own = {option: value for option, value in given.items() if value is not None}
-    return own | dict(options.format_options)
+    known = options_of(name)
+    for option, text in options.format_options:
+        own[option] = option_value(text, known[option].annotation)
+    return own
 
 
 def corpus_format(name, columns, options):

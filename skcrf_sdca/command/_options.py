@@ -1,6 +1,8 @@
 """The options on input that the subcommands share, and how messages write options."""
 
 import argparse
+from collections.abc import Iterable
+from typing import get_args, get_origin
 
 from skcrf_sdca.text.core.files import text_encoding
 from skcrf_sdca.text.corpora import ALIASES, FORMATS
@@ -15,6 +17,7 @@ _NOT_OF_FILES = {"records", "huggingface"}
 FORMAT_NAMES = [name for name in [*FORMATS, *ALIASES] if name not in _NOT_OF_FILES]
 # The options of formats that the command has.
 OF_FORMATS = ("columns", "label", "tokens", "delimiter", "comment", "header")
+TRUTHS = dict.fromkeys(("yes", "true"), True) | dict.fromkeys(("no", "false"), False)
 _OWN = {*OF_FORMATS, "format", "encoding", "label_form"}
 
 
@@ -54,8 +57,8 @@ def add_reading_options(parser, *further):
         default=[],
         dest="format_options",
         metavar="NAME=VALUE",
-        help="an option of the format, such as sentence=sent_id for a table; may be "
-        "repeated",
+        help="an option of the format, such as sentence=sent_id for a table or "
+        "types=PER,LOC for xml; may be repeated",
     )
     parser.add_argument(
         "--tokens",
@@ -114,6 +117,23 @@ def _add_column_options(parser):
         help="whether the first line of a file of columns has the names of the columns "
         "(default: if they are usual names)",
     )
+
+
+def option_value(text, annotation):
+    """Return the value of an option of a format, given the type of its parameter.
+
+    Lists have commas between their parts.
+
+    >>> from collections.abc import Iterable
+    >>> from skcrf_sdca.command._options import option_value
+    >>> option_value("PER,LOC", Iterable[str] | None), option_value("no", bool | None)
+    (['PER', 'LOC'], False)
+    """
+    types = get_args(annotation) or (annotation,)
+    types = {get_origin(own) or own for own in types}
+    if Iterable in types and (str not in types or "," in text):
+        return text.split(",")
+    return TRUTHS.get(text.lower(), text) if bool in types else text
 
 
 def _option(text):

@@ -18,6 +18,7 @@ from skcrf_sdca.text.writing import (
 from . import _parsers
 from ._formats import AttributesFormat, ConlluFormat, CorpusFormat
 from ._inputs import (
+    TEXT,
     answer_all,
     label_texts,
     load_any,
@@ -35,7 +36,7 @@ def add_options(parser):
     """Add the options of `tag`."""
     add_model_option(parser, required=True)
     add_files(parser)
-    add_reading_options(parser, "text")
+    add_reading_options(parser, TEXT)
     _add_forms(parser)
     parser.add_argument(
         "--batch",

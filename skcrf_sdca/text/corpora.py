@@ -305,7 +305,7 @@ def iter_corpus(
     name = format_name(source, format)
     reading.take("format", name, option="format" if format is None else None)
     own = FORMATS[name]
-    known = _options(own)
+    known = options_of(name)
     if is_path(source) and os.path.isdir(source) and not own.folders:
         raise ValueError(
             f"{os.fspath(source)}: this is a folder, and the format {name} has single "
@@ -321,13 +321,10 @@ def iter_corpus(
     return reading.counted(found)
 
 
-def options_of(name: str) -> list[str]:
-    """Return the names of the options of a format."""
-    return _options(FORMATS[name])
-
-
-def _options(own):
-    return [*inspect.signature(own.read).parameters][2:]
+def options_of(name: str) -> dict[str, inspect.Parameter]:
+    """Return the options of a format, by their names."""
+    source, reading, *own = inspect.signature(FORMATS[name].read).parameters.values()
+    return {parameter.name: parameter for parameter in own}
 
 
 def format_name(source: Any, name: str | None) -> str:

@@ -137,6 +137,7 @@ def test_forms_of_labels_become_the_usual_one(run, tmp_path):
         (["train", "x.jsonl", "--comment", "#"], "--comment: the format json has no"),
         (["train", "x", "--tokens", "words"], "--tokens: the format columns has no"),
         (["train", "x.conllu", "--header"], "--header: the format conllu has no such"),
+        (["train", "x.xml", "--option", "typs=a"], "did you mean 'types'?"),
         (["train", "x.jsonl", "--tokens", "("], "--tokens: no regular expression"),
     ],
 )
@@ -144,6 +145,35 @@ def test_wrong_options_are_told(arguments, message, capsys):
     with pytest.raises(SystemExit):
         main([*arguments, "-o", "m"])
     assert message in capsys.readouterr().err
+
+
+def test_options_of_formats_may_be_lists(run, tmp_path):
+    (tmp_path / "x.xml").write_text("<d><a>Anna</a> saw <b>Bern</b> <c>x</c></d>\n")
+    for types, expected in {"a,b": "a b", "a": "a", "b,c": "b c"}.items():
+        run("train", "x.xml", "-o", "m", "-q", "--option", f"types={types}")
+        classes = load_model(tmp_path / "m")[-1].classes_.tolist()
+        assert classes == [*(f"B-{name}" for name in expected.split()), "O"]
+    (tmp_path / "x.csv").write_text("doc,sent,word,label\n1,1,a,A\n2,1,b,B\n2,1,c,B\n")
+    for keys, n in {"sent": 1, "doc,sent": 2}.items():
+        option = ["--option", f"sentence={keys}"]
+        run("train", "x.csv", "-o", "m", "-q", "--columns", "word", *option)
+        assert f" in {n} sentences" in run("eval", "-m", "m", "x.csv", *option)
+
+
+def test_columns_for_a_model_are_those_that_it_reads(run, tmp_path, capsys):
+    (tmp_path / "x").write_text(TAGGED["x.txt"])
+    run("train", "x", "-o", "m", "-q")
+    with pytest.raises(SystemExit):
+        main(["tag", "-m", "m", "--columns", "word,_", "x"])
+    assert "--columns: the model reads word, pos, which" in capsys.readouterr().err
+
+
+def test_lines_of_text_are_explained(run, tmp_path):
+    (tmp_path / "x").write_text("Anna B-PER\nlives O\n")
+    run("train", "x", "-o", "m", "-q")
+    (tmp_path / "new").write_text("She met Anna.\n")
+    options = ["new", "--format", "text", "--token", "2"]
+    assert "word[0]=Anna" in run("explain", "-m", "m", *options)
 
 
 def test_a_lack_of_columns_and_labels_is_told(run, tmp_path, capsys):
