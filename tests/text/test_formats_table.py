@@ -27,7 +27,8 @@ def table_of(function):
         if cells[0]:
             found.append(cells)
         else:
-            found[-1] = [f"{a} {b}".strip() for a, b in zip(found[-1], cells, strict=True)]
+            pairs = zip(found[-1], cells, strict=True)
+            found[-1] = [f"{a} {b}".strip() for a, b in pairs]
     return found
 
 
