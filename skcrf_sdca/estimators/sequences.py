@@ -20,7 +20,7 @@ from skcrf_sdca.data.label_encoding import label_array, plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.sequences import read_sequences
 from skcrf_sdca.estimators.base import BaseFit
-from skcrf_sdca.model.sequence_answers import SequenceAnswers
+from skcrf_sdca.model.sequence_answers import ChainAnswers, SequenceAnswers
 from skcrf_sdca.solvers.base import N_VECTORS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.structures.chain.constraints import FROM_DATA, read_constraints
@@ -60,7 +60,7 @@ class BaseCRF(SequenceAnswers, BaseFit):
         return tags
 
 
-class ChainCRF(BaseCRF):
+class ChainCRF(ChainAnswers, BaseCRF):
     """Base of the estimators of chains: all but the parameters and the solver."""
 
     _structure = "chain"

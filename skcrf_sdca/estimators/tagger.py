@@ -28,10 +28,10 @@ from skcrf_sdca.model.fitted import fitted_format, names_of_fit
 from skcrf_sdca.text import LabelPairs
 
 if TYPE_CHECKING:
-    from skcrf_sdca.model.sequence_answers import SequenceAnswers
+    from skcrf_sdca.model.sequence_answers import ChainAnswers
 
     # Type checkers and editors cannot see what `__getattr__` finds.
-    class _Pipeline(SequenceAnswers, Pipeline):
+    class _Pipeline(ChainAnswers, Pipeline):
         """A pipeline with the methods of a CRF."""
 else:
     _Pipeline = Pipeline
@@ -155,7 +155,7 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
         with cached_steps(self):
             return super().fit(X, y, **self._with_held_out(params))
 
-    # Type checkers know it from `SequenceAnswers`.
+    # Type checkers know it from `ChainAnswers`.
     if not TYPE_CHECKING:
 
         @available_if(_no_predict)

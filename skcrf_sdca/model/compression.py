@@ -11,7 +11,7 @@ from sklearn.utils import check_scalar
 from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
-from skcrf_sdca.model.fitted import FittedAttributes, FittedModel
+from skcrf_sdca.model.fitted import ChainModel, FittedModel
 from skcrf_sdca.structures.chain.constraints import (
     FROM_DATA,
     Constraints,
@@ -112,7 +112,7 @@ class TrimmingMixin(FittedModel):
         return self
 
 
-class ConstrainingMixin(TrimmingMixin, FittedAttributes):
+class ConstrainingMixin(TrimmingMixin, ChainModel):
     """The same, and a method that drops paths."""
 
     def constrain(self, transitions: Transitions) -> Self:

@@ -69,8 +69,6 @@ class FittedModel:
     """
 
     _structure: ClassVar[str]
-    # Whether there are weights of more than two labels, or of features and two labels.
-    _has_tuples: bool = False
     # Why there are probabilities of single labels alone, if there are no others.
     _no_labellings: str | None = None
     # The parts of labels, and which label has which, a csr_array (n_labels, n_parts).
@@ -242,10 +240,8 @@ class FittedChain(NamedTuple):
     parameters: ChainParameters | None
 
 
-class FittedAttributes(FittedModel):
-    """The same of chains."""
-
-    _structure = "chain"
+class ChainModel(FittedModel):
+    """The same of models whose labels, or segments, follow each other in a chain."""
 
     start_: NDArray[np.float64]
     end_: NDArray[np.float64]

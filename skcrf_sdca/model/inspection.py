@@ -33,7 +33,7 @@ from skcrf_sdca.model.explanation import (
     path_terms,
 )
 from skcrf_sdca.model.fitted import (
-    FittedAttributes,
+    ChainModel,
     fitted_format,
     known_names,
     no_probabilities,
@@ -270,99 +270,8 @@ class Inspection(Answers):
         return codes
 
 
-class InspectionMixin(Inspection, FittedAttributes):
-    """Methods that show the weights of an estimator of sequences and explain labels."""
-
-    def transition_features(self) -> Table:
-        """Return all weights of transitions that are not zero, the largest first.
-
-        Returns
-        -------
-        table : Table
-            With the columns label_from, label_to, weight, as from `state_features`;
-            ``table.to_dict()`` is in the form of ``transition_features_`` of
-            sklearn-crfsuite. Of a `SegmentCRF` they are between types of segments.
-            Forbidden transitions are left out.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import LBFGSCRF
-        >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
-        >>> crf = LBFGSCRF(tol=1e-10).fit(X, [["DET", "NOUN"], ["NOUN"]])
-        >>> crf.transition_features()
-        label_from  label_to  weight
-        DET         NOUN      +0.381
-        NOUN        DET       -0.066
-        DET         DET       -0.102
-        NOUN        NOUN      -0.213
-        """
-        self._check_is_fitted()
-        labels = self._values_joined()
-        return weight_table(self.transition_, label_from=labels, label_to=labels)
-
-    def _values_joined(self):
-        """Return what transitions go from and to, as a column of a table."""
-        return self._label_values()
-
-    def tuple_features(self, *, feature_names: Iterable[str] | None = None) -> Table:
-        """Return all weights of tuples of labels that are not zero, the largest first.
-
-        They are the weights of three labels in a row and more, with the parameter
-        ``order``, and of a feature and two labels, with ``edge_features``.
-
-        Parameters
-        ----------
-        feature_names : array-like of str of shape (n_features_in_,), default=None
-            As for `state_features`.
-
-        Returns
-        -------
-        table : Table
-            With the columns feature, labels, a tuple, and weight. ``<labels>`` stands
-            for a feature that the last position of every such tuple has.
-
-        Raises
-        ------
-        ValueError
-            If feature_names has another length.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import LBFGSCRF
-        >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
-        >>> crf = LBFGSCRF(edge_features=["w=c*"], tol=1e-10)
-        >>> crf.fit(X, [["DET", "NOUN"], ["NOUN"]]).tuple_features()[:2]
-        feature  labels           weight
-        w=cat    ('DET', 'NOUN')  +0.327
-        w=cat    ('NOUN', 'DET')  -0.064
-        """
-        names = self._weight_names(feature_names)
-        labels: list[Any] = []
-        features: list[str] = []
-        values: list[Any] = []
-        for weights in self.higher_transitions_:
-            places = np.nonzero(weights)
-            labels += zip(*places, strict=True)
-            features += len(places[0]) * [LABELS]
-            values.append(weights[places])
-        if self.edge_coef_ is not None:
-            weights = self.edge_coef_.tocoo()
-            pairs, numbers = weights.coords
-            labels += zip(*divmod(pairs, len(self.classes_)), strict=True)
-            features += names[numbers].tolist()
-            values.append(weights.data)
-        flat = np.concatenate([np.zeros(0), *values])
-        order = np.argsort(-flat, kind="stable")
-        order = order[flat[order] != 0.0]
-        own = self._label_values()
-        tuples = (tuple(own[list(labels[i])]) for i in order)
-        return Table(
-            {
-                "feature": np.array([features[i] for i in order], dtype=object),
-                "labels": np.fromiter(tuples, dtype=object, count=len(order)),
-                "weight": flat[order],
-            }
-        )
+class SequenceInspection(Inspection):
+    """The same for sequences, of any structure."""
 
     def explain(
         self,
@@ -455,6 +364,101 @@ class InspectionMixin(Inspection, FittedAttributes):
             reference=reference,
             path=path,
             feature_names=feature_names,
+        )
+
+
+class ChainInspection(SequenceInspection, ChainModel):
+    """The same, and tables of the weights of several labels, for chains."""
+
+    def transition_features(self) -> Table:
+        """Return all weights of transitions that are not zero, the largest first.
+
+        Returns
+        -------
+        table : Table
+            With the columns label_from, label_to, weight, as from `state_features`;
+            ``table.to_dict()`` is in the form of ``transition_features_`` of
+            sklearn-crfsuite. Of a `SegmentCRF` they are between types of segments.
+            Forbidden transitions are left out.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import LBFGSCRF
+        >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
+        >>> crf = LBFGSCRF(tol=1e-10).fit(X, [["DET", "NOUN"], ["NOUN"]])
+        >>> crf.transition_features()
+        label_from  label_to  weight
+        DET         NOUN      +0.381
+        NOUN        DET       -0.066
+        DET         DET       -0.102
+        NOUN        NOUN      -0.213
+        """
+        self._check_is_fitted()
+        labels = self._values_joined()
+        return weight_table(self.transition_, label_from=labels, label_to=labels)
+
+    def _values_joined(self):
+        """Return what transitions go from and to, as a column of a table."""
+        return self._label_values()
+
+    def tuple_features(self, *, feature_names: Iterable[str] | None = None) -> Table:
+        """Return all weights of tuples of labels that are not zero, the largest first.
+
+        They are the weights of three labels in a row and more, with the parameter
+        ``order``, and of a feature and two labels, with ``edge_features``.
+
+        Parameters
+        ----------
+        feature_names : array-like of str of shape (n_features_in_,), default=None
+            As for `state_features`.
+
+        Returns
+        -------
+        table : Table
+            With the columns feature, labels, a tuple, and weight. ``<labels>`` stands
+            for a feature that the last position of every such tuple has.
+
+        Raises
+        ------
+        ValueError
+            If feature_names has another length.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import LBFGSCRF
+        >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
+        >>> crf = LBFGSCRF(edge_features=["w=c*"], tol=1e-10)
+        >>> crf.fit(X, [["DET", "NOUN"], ["NOUN"]]).tuple_features()[:2]
+        feature  labels           weight
+        w=cat    ('DET', 'NOUN')  +0.327
+        w=cat    ('NOUN', 'DET')  -0.064
+        """
+        names = self._weight_names(feature_names)
+        labels: list[Any] = []
+        features: list[str] = []
+        values: list[Any] = []
+        for weights in self.higher_transitions_:
+            places = np.nonzero(weights)
+            labels += zip(*places, strict=True)
+            features += len(places[0]) * [LABELS]
+            values.append(weights[places])
+        if self.edge_coef_ is not None:
+            weights = self.edge_coef_.tocoo()
+            pairs, numbers = weights.coords
+            labels += zip(*divmod(pairs, len(self.classes_)), strict=True)
+            features += names[numbers].tolist()
+            values.append(weights.data)
+        flat = np.concatenate([np.zeros(0), *values])
+        order = np.argsort(-flat, kind="stable")
+        order = order[flat[order] != 0.0]
+        own = self._label_values()
+        tuples = (tuple(own[list(labels[i])]) for i in order)
+        return Table(
+            {
+                "feature": np.array([features[i] for i in order], dtype=object),
+                "labels": np.fromiter(tuples, dtype=object, count=len(order)),
+                "weight": flat[order],
+            }
         )
 
     def _joint_terms(self, packed, paths, names, differs, *, position, first):

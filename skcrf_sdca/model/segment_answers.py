@@ -1,6 +1,6 @@
 """SegmentAnswers: what a fitted SegmentCRF says of segments, and tables of its weights.
 
-`SequenceAnswers` has the answers of single labels.
+`ChainAnswers` has the answers of single labels.
 """
 
 from typing import Any, Self
@@ -12,14 +12,14 @@ from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
 from skcrf_sdca.data.tagging_schemes import get_scheme
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.model.sequence_answers import SequenceAnswers
+from skcrf_sdca.model.sequence_answers import ChainAnswers
 from skcrf_sdca.model.span_queries import SegmentReading
 from skcrf_sdca.model.tables import Table, weight_table
 from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 
-class SegmentAnswers(SequenceAnswers):
+class SegmentAnswers(ChainAnswers):
     """Answers of an estimator that has ``types_`` and weights of segments."""
 
     types_: NDArray[Any]

@@ -1,7 +1,7 @@
 """SequenceAnswers: what a fitted estimator of sequences adds to the `Answers`.
 
 Its X may be a table with `lengths`, and its labels may describe spans. One-node
-chains, a 2-D X, are treated row by row.
+chains, a 2-D X, are treated row by row. `ChainAnswers` are those of chains.
 """
 
 import inspect
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._utils.availability import available_if
+from skcrf_sdca._utils.messages import lacking
 from skcrf_sdca._utils.typing import (
     Dataset,
     Decoding,
@@ -27,9 +28,9 @@ from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.label_reading import scheme_of
 from skcrf_sdca.data.packed import rows_of
 from skcrf_sdca.model.answers import Answers
-from skcrf_sdca.model.compression import ConstrainingMixin
+from skcrf_sdca.model.compression import ConstrainingMixin, TrimmingMixin
 from skcrf_sdca.model.fitted import fitted_weights, no_probabilities
-from skcrf_sdca.model.inspection import InspectionMixin
+from skcrf_sdca.model.inspection import ChainInspection, SequenceInspection
 from skcrf_sdca.model.span_queries import (
     LabelSpans,
     Reading,
@@ -66,7 +67,7 @@ def with_lengths(method: Callable[..., Any], after: str = "X") -> Callable[[F], 
     return decorator
 
 
-class SequenceAnswers(InspectionMixin, ConstrainingMixin):
+class SequenceAnswers(SequenceInspection, TrimmingMixin):
     """Answers of an estimator of sequences."""
 
     @with_lengths(Answers.predict)
@@ -248,20 +249,7 @@ class SequenceAnswers(InspectionMixin, ConstrainingMixin):
         return self._over(asked.probabilities, packed)
 
     def _labels_of_one(self, X):
-        """Return what `predict` does of one sequence of dicts or strings, or None.
-
-        The arrays of many sequences would take ten times as long. None stands for what
-        only their way can answer, and for errors, whose place it knows.
-        """
-        if type(X) is not list or len(X) != 1:
-            return None
-        self._check_is_fitted()
-        tagger = self._tagger()
-        try:
-            found = tagger and [tagger.predict(X[0], plain_labels(self.classes_))]
-        except (TypeError, ValueError):
-            return None
-        return found and np.fromiter(found, dtype=object, count=1)
+        """Return what `predict` does of one sequence, or None if that is no faster."""
 
     def _reading(self, scheme):
         """Return how labels are read as spans, by default as `transitions` says."""
@@ -294,6 +282,29 @@ class SequenceAnswers(InspectionMixin, ConstrainingMixin):
 
     def _fitted_parameters(self, data):
         """Return the parameters for the features in data, and its X on these alone."""
+        raise lacking(self, "_fitted_parameters")
+
+
+class ChainAnswers(ChainInspection, ConstrainingMixin, SequenceAnswers):
+    """The same, and what follows from the weights of a chain."""
+
+    def _labels_of_one(self, X):
+        """Return what `predict` does of one sequence of dicts or strings, or None.
+
+        The arrays of many sequences would take ten times as long. None stands for what
+        only their way can answer, and for errors, whose place it knows.
+        """
+        if type(X) is not list or len(X) != 1:
+            return None
+        self._check_is_fitted()
+        tagger = self._tagger()
+        try:
+            found = tagger and [tagger.predict(X[0], plain_labels(self.classes_))]
+        except (TypeError, ValueError):
+            return None
+        return found and np.fromiter(found, dtype=object, count=1)
+
+    def _fitted_parameters(self, data):
         known = self._chain().parameters
         if known is not None:
             return known, rows_of(data)

@@ -152,8 +152,6 @@ class CountCRF(
     """
 
     _structure = "counts"
-    # What other estimators have as parameters.
-    transitions = None
 
     @fits
     def fit(self, X, y, *, X_val=None, y_val=None, init=None, prior=None):
@@ -167,9 +165,6 @@ class CountCRF(
 
     def _blocks(self):
         return CountParameters.blocks
-
-    def _allowed_paths(self):
-        return None
 
     def _joint_terms(self, packed, paths, names, differs, *, position, first):
         n_first = np.minimum((paths == 0).sum(axis=1), MOST)
