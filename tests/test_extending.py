@@ -42,6 +42,7 @@ from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.solvers.sgd_methods import METHODS
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.structure import Chain
+from skcrf_sdca.structures.compiled_scores import CompiledScores
 from skcrf_sdca.structures.graph.structure import Graph
 from skcrf_sdca.structures.registry import STRUCTURES
 from skcrf_sdca.structures.scores import Scores
@@ -275,7 +276,7 @@ def test_a_structure_without_a_kernel_is_refused_by_solvers_that_visit(
 
 
 class Pairs(Scores):
-    """Scores of a structure without a kernel, which add nothing to their base."""
+    """Scores which add nothing to their base."""
 
     def __init__(self, n):
         self.local, self.tied = np.zeros((2 * n, 2)), np.zeros((2, 2))
@@ -285,16 +286,21 @@ class Pairs(Scores):
 @pytest.mark.parametrize(
     ("answer", "name"),
     [
-        (lambda scores: scores.sample(np.full((6, 2), 0.5)), "inference"),
-        (lambda scores: scores.log_partition(), "inference"),
-        (lambda scores: scores.viterbi(), "inference"),
-        (lambda scores: scores.expectations(np.ones(3)), "inference"),
+        (lambda scores: scores.n_best(2), "_new"),
+        (lambda scores: scores.log_partition(), "expectations"),
+        (lambda scores: scores.viterbi(), "viterbi"),
+        (lambda scores: scores.expectations(np.ones(3)), "expectations"),
         (lambda scores: scores.only(0), "_new"),
     ],
 )
-def test_scores_without_a_kernel_name_what_they_lack(answer, name):
+def test_scores_name_what_they_lack(answer, name):
     with pytest.raises(NotImplementedError, match=f"Pairs has no `{name}`"):
         answer(Pairs(3))
+
+
+def test_compiled_scores_name_what_they_lack():
+    with pytest.raises(NotImplementedError, match="Uncompiled has no `inference`"):
+        type("Uncompiled", (Pairs, CompiledScores), {})(3).viterbi()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ faster way.
 """
 
 from heapq import heappop, heappush, nsmallest
+from itertools import pairwise
 from operator import methodcaller
 
 import numpy as np
@@ -14,8 +15,6 @@ from numpy.typing import NDArray
 from skcrf_sdca._kernels.inference import _passes
 from skcrf_sdca._utils.memory import MOST_BYTES, check_fits
 from skcrf_sdca._utils.messages import lacking
-from skcrf_sdca._utils.parallel import over_ranges
-from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.words import place, words
 
 # A search for n labellings: parts that are kept for each of these, and the bytes of a
@@ -37,7 +36,8 @@ DECODERS = {name: methodcaller(name) for name in ("viterbi", "posterior")}
 class Scores:
     """Scores of n items end to end; a label of score -inf has probability 0.
 
-    A structure adds `_new`, and `inference`, the base of all answers.
+    A structure adds `_new`, `expectations` and `viterbi`, the base of all answers, or
+    all that is compiled, see `CompiledScores`.
 
     Attributes
     ----------
@@ -48,7 +48,8 @@ class Scores:
     offsets : ndarray of shape (n + 1,), int64
         Item i has the positions ``offsets[i]:offsets[i + 1]``.
     n_jobs : int or None
-        Number of threads of full passes. 0, the default, takes all items as one range.
+        Number of threads of compiled passes. 0, the default, takes all items as one
+        range.
     excess : float or ndarray of shape (n,)
         Of the last `expectations`: log Z - <mu, scores> - H(mu), 0 where inference is
         exact.
@@ -59,17 +60,10 @@ class Scores:
     offsets: NDArray[np.int64]
     n_jobs = 0
     excess: float | NDArray[np.float64] = 0.0
-    # Bytes at a position in the lists of the n best, for each of these; None if
-    # `inference` has no such lists.
-    _bytes_of_place: float | None = None
 
     def _new(self, local, tied, begin, end):
         """Return scores of the items begin <= i < end alone, with these numbers."""
         raise lacking(self, "_new")
-
-    def inference(self, begin, end):
-        """Return a new compiled `Inference` on the items begin <= i < end."""
-        raise lacking(self, "inference")
 
     def __len__(self):
         """Return the number of items."""
@@ -104,55 +98,60 @@ class Scores:
         self.n_jobs = n_jobs
         return self
 
-    def _over_ranges(self, kernel, *out, **options):
-        """Call a kernel for all items, range by range unless these are one range."""
-        if self.n_jobs == 0:
-            return [kernel(self, 0, len(self), *out, **options)]
-
-        def run(begin, end):
-            return kernel(self, begin, end, *out, **options)
-
-        return over_ranges(run, self.offsets, self.n_jobs)
-
-    def log_partition(self):
-        """Return log Z, an array (n,)."""
-        values = np.empty(len(self))
-        self._over_ranges(_passes.log_partitions, values)
-        return values
-
     def expectations(self, weight):
         """Return local expectations, the weighted sum of tied ones, and log Z.
 
         They have the shapes of ``local`` and ``tied``; ``weight`` is of shape (n,).
-        Sets ``excess``.
+        Sets ``excess`` unless inference is exact.
         """
-        if len(weight) != len(self):
-            raise ValueError(f"{len(weight)} weights for {len(self)} chains")
-        local, values = np.empty_like(self.local), np.empty(len(self))
-        self.excess = np.empty(len(self))
+        raise lacking(self, "expectations")
 
-        def add(scores, begin, end):
-            total = np.zeros_like(self.tied)
-            _passes.expectations(
-                scores,
-                begin,
-                end,
-                local,
-                values,
-                weight=weight,
-                tied_total=total.reshape(-1),
-                excess=self.excess,
-            )
-            return total
+    def viterbi(self):
+        """Return the labels of highest score, end to end, and their scores.
 
-        return local, np.sum(self._over_ranges(add), axis=0, initial=0.0), values
+        The score of an item without a possible labelling is -inf.
+        """
+        raise lacking(self, "viterbi")
+
+    def log_partition(self):
+        """Return log Z, an array (n,)."""
+        return self.expectations(np.zeros(len(self)))[2]
 
     def potential_expectations(self, local, tied):
         """Write the local and the tied expectations of each item; return log Z."""
         values = np.empty(len(self))
-        rows = tied.reshape(len(tied), int(np.prod(tied.shape[1:])))
-        self._over_ranges(_passes.expectations, local, values, tied_sums=rows)
+        for i, first in enumerate(self.offsets[:-1]):
+            own, tied[i], values[i : i + 1] = self.only(i).expectations(np.ones(1))
+            local[first : first + len(own)] = own
         return values
+
+    def path_scores(self, labels):
+        """Return the score of one labelling of each item, -inf if it is impossible."""
+        return self.clamped(labels).log_partition()
+
+    def sample(self, uniform):
+        """Return draws from p(y | x), int32, by uniform numbers in [0, 1).
+
+        Both are of shape (n_positions, n_draws).
+        """
+        labels = np.full(uniform.shape, -1, dtype=np.int32)
+        for i, (begin, end) in enumerate(pairwise(self.offsets)):
+            self.only(i)._draw(uniform[begin:end], labels[begin:end])
+        return labels
+
+    # p(y) = prod_t p(y_t | y_0 ... y_t-1): the same for draws that begin alike.
+    def _draw(self, uniform, labels):
+        """Write draws of the one item over labels that are not known, < 0."""
+        for t in range(len(labels)):
+            beginnings, which = np.unique(labels[:t], axis=1, return_inverse=True)
+            for d, beginning in enumerate(beginnings.T):
+                known = np.full(len(labels), -1)
+                known[:t] = beginning
+                node, _ = self.clamped(known).node_marginals()
+                bounds = np.cumsum(node[t])
+                own = which == d
+                drawn = np.searchsorted(bounds, uniform[t, own] * bounds[-1], "right")
+                labels[t, own] = self.label_of[drawn]
 
     def entropies(self):
         """Return H(p(y | x)) of each item: log Z - E score(x, y)."""
@@ -167,28 +166,6 @@ class Scores:
     def _mean_score(self, local, tied):
         """Return E score(x, y) of the one item, given its expectations."""
         return expected(local, self.local) + expected(tied, self.tied)
-
-    def viterbi(self):
-        """Return the labels of highest score, end to end, and their scores."""
-        labels = np.empty(len(self.local), dtype=np.int32)
-        values = np.empty(len(self))
-        self._over_ranges(_passes.best_labels, labels, values)
-        return labels, values
-
-    def path_scores(self, labels):
-        """Return the score of one labelling of each item, -inf if it is impossible."""
-        values = np.empty(len(self))
-        self._over_ranges(_passes.labels_scores, labels, values)
-        return values
-
-    def sample(self, uniform):
-        """Return draws from p(y | x), int32, by uniform numbers in [0, 1).
-
-        Both are of shape (n_positions, n_draws).
-        """
-        labels = np.empty(uniform.shape, dtype=np.int32)
-        self._over_ranges(_passes.draws, np.ascontiguousarray(uniform), labels)
-        return labels
 
     def check(self, first):
         """Raise ValueError if scores overflow, as for huge features.
@@ -217,9 +194,8 @@ class Scores:
 
     def node_marginals(self):
         """Return the probability of every label at every position, and log Z."""
-        node, log_z = np.empty_like(self.local), np.empty(len(self))
-        self._over_ranges(_passes.expectations, node, log_z)
-        return np.minimum(node, 1.0, out=node), log_z
+        node, _, log_z = self.expectations(np.zeros(len(self)))
+        return np.minimum(node, 1.0), log_z
 
     @property
     def label_bounds(self):
@@ -320,34 +296,10 @@ class Scores:
         Equal ones stand in the order of `viterbi`.
         """
         lengths, n_labels = np.diff(self.offsets), self.local.shape[1]
-        if self._bytes_of_place is None:
-            n_bytes = PARTS_OF_PATH * (4.0 * lengths + BYTES_OF_PART)
-            widths = checked_numbers_of_paths(n, n_labels, lengths, n_bytes).tolist()
-            found = [self._n_best_of(i, width) for i, width in enumerate(widths)]
-            return [paths for paths, _ in found], [scores for _, scores in found]
-        n_bytes = self._bytes_of_place * (lengths + 1.0)
-        widths = checked_numbers_of_paths(n, n_labels, lengths, n_bytes)
-        return self._listed(widths, lengths)
-
-    def _listed(self, widths, lengths):
-        """Return the widths[i] best labellings of each item, and their scores."""
-        path_offsets = np.concatenate([[0], np.cumsum(widths)])
-        label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
-        scores = np.empty(path_offsets[-1])
-        paths = np.empty(label_offsets[-1], dtype=np.int32)
-        self._over_ranges(
-            _passes.n_best_labels, widths, path_offsets, label_offsets, scores, paths
-        )
-        # The labellings that an item lacks have the score -inf, and stand at the end.
-        scores = [part[part > -np.inf] for part in split_rows(scores, path_offsets)]
-        parts = split_rows(paths, label_offsets)
-        paths = [
-            part.reshape(width, length)[: len(found)]
-            for part, width, length, found in zip(
-                parts, widths, lengths, scores, strict=True
-            )
-        ]
-        return paths, scores
+        n_bytes = PARTS_OF_PATH * (4.0 * lengths + BYTES_OF_PART)
+        widths = checked_numbers_of_paths(n, n_labels, lengths, n_bytes).tolist()
+        found = [self._n_best_of(i, width) for i, width in enumerate(widths)]
+        return [paths for paths, _ in found], [scores for _, scores in found]
 
     # Lawler's partition: each labelling left agrees with one already found before a
     # position, and differs from it there. The same recursion, with other labels

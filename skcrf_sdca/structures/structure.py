@@ -396,13 +396,20 @@ class Structure(ABC):
         scores : Scores
         """
 
-    @abstractmethod
     def label_potentials(self, labels):
         """Return the expectations of the distribution that is certain of labels."""
+        certain = self.zero_potentials(np.float64)
+        self._certain_scores(labels).potential_expectations(*certain)
+        return certain
 
-    @abstractmethod
     def tied_labels(self, labels, weight):
         """Return the weighted sum of the tied expectations of labels."""
+        return self._certain_scores(labels).expectations(weight)[1]
+
+    def _certain_scores(self, labels):
+        """Return the Scores that forbid all other labels."""
+        zero = self.scores(self.new_parameters(), 0, len(self.data))
+        return zero.clamped(labels)
 
     @abstractmethod
     def add_features(self, parameters, begin, end, factor, local):

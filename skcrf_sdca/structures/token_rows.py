@@ -1,4 +1,7 @@
-"""The features of tokens or nodes: all pairs with labels have weights, or some."""
+"""The features of tokens or nodes: all pairs with labels have weights, or some.
+
+`TokenRows` are those of any structure, `CompiledRows` those that visits read.
+"""
 
 from copy import copy
 
@@ -96,6 +99,10 @@ class TokenRows:
         parameters.weights().add_changes(
             self.rows, self.offsets, begin, end, factor, local
         )
+
+
+class CompiledRows(TokenRows):
+    """The same of a Structure with a compiled `inference`, of the level "visit"."""
 
     def distinct_features(self):
         """Return the distinct features of each sequence, as visits need them."""

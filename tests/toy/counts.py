@@ -26,11 +26,11 @@ from skcrf_sdca.estimators.parameters import (
 )
 from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.estimators.solver_choice import SolverByName
+from skcrf_sdca.structures.compiled_scores import CompiledScores
 from skcrf_sdca.structures.form import Axis, Block
 from skcrf_sdca.structures.parameters import Parameters
-from skcrf_sdca.structures.scores import Scores
 from skcrf_sdca.structures.structure import Structure
-from skcrf_sdca.structures.token_rows import TokenRows
+from skcrf_sdca.structures.token_rows import CompiledRows
 
 MOST = 2
 
@@ -65,7 +65,7 @@ class CountParameters(Parameters):
         return CountScores(*self.potentials(rows, offsets, begin, end, temperature))
 
 
-class CountScores(Scores):
+class CountScores(CompiledScores):
     """Scores of sites, and of counts."""
 
     def __init__(self, local, tied, offsets):
@@ -81,7 +81,7 @@ class CountScores(Scores):
         return CountInference(self.offsets, n_labels, MOST, begin, end)
 
 
-class Counts(TokenRows, Structure):
+class Counts(CompiledRows, Structure):
     """Sites of which only the number of first labels counts beside their features."""
 
     name = "counts"

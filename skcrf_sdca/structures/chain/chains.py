@@ -12,10 +12,10 @@ from skcrf_sdca._kernels.inference._chain_inference import ChainInference
 from skcrf_sdca._kernels.math._sparse_transitions import layout_of_scores
 from skcrf_sdca._kernels.math._transitions import all_transitions, layout_of
 from skcrf_sdca.structures.chain.marginals import Marginals, by_pairs
-from skcrf_sdca.structures.scores import Scores
+from skcrf_sdca.structures.compiled_scores import CompiledScores
 
 
-class Chains(Scores):
+class Chains(CompiledScores):
     """Scores of n chains; labels that -inf or constraints forbid have probability 0.
 
     The transition scores have the shape of ``layout``, by default (n_labels, n_labels),

@@ -20,10 +20,10 @@ from skcrf_sdca.structures.chain.marginals import (
 )
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.structure import Structure
-from skcrf_sdca.structures.token_rows import TokenRows
+from skcrf_sdca.structures.token_rows import CompiledRows
 
 
-class Chain(TokenRows, Structure):
+class Chain(CompiledRows, Structure):
     """Linear chains: node scores at every position, and one transition matrix.
 
     Labels may have ``parts``, LabelParts, which then have the weights of features.

@@ -11,7 +11,8 @@ from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca.data.dependencies import TreeKind, sizes_of, words_of
 from skcrf_sdca.data.tree_sizes import check_trees_of_one
-from skcrf_sdca.structures.scores import Scores, entropies_of_rows, expected
+from skcrf_sdca.structures.compiled_scores import CompiledScores
+from skcrf_sdca.structures.scores import entropies_of_rows, expected
 
 ONE_ROOT = TreeKind()
 
@@ -29,7 +30,7 @@ def sibling_inference(kind, offsets, siblings, bounds, begin=None, end=None):
     )
 
 
-class ArcScores(Scores):
+class ArcScores(CompiledScores):
     """Scores of the arcs of sentences; positions are arcs, see _spanning_trees.pyx.
 
     The columns are those of the label 0, not in the tree, and of the relations. Arcs

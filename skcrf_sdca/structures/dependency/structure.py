@@ -8,10 +8,10 @@ from skcrf_sdca.data.dependencies import words_of
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
 from skcrf_sdca.structures.structure import Structure
-from skcrf_sdca.structures.token_rows import TokenRows
+from skcrf_sdca.structures.token_rows import CompiledRows
 
 
-class DependencyTrees(TokenRows, Structure):
+class DependencyTrees(CompiledRows, Structure):
     """Sentences whose positions are arcs, and whose labels form trees.
 
     The states of an arc are 0, not in the tree, and 1 + k, in it with relation k.

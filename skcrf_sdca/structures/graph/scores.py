@@ -5,10 +5,11 @@ import numpy as np
 from skcrf_sdca._kernels.inference import _graph_marginals
 from skcrf_sdca._kernels.inference._graph_inference import GraphInference
 from skcrf_sdca._utils.words import words
-from skcrf_sdca.structures.scores import LARGEST_SCORE, Scores, empty_pairs
+from skcrf_sdca.structures.compiled_scores import CompiledScores
+from skcrf_sdca.structures.scores import LARGEST_SCORE, empty_pairs
 
 
-class GraphScores(Scores):
+class GraphScores(CompiledScores):
     """Scores of the graphs of junction trees from graph ``begin`` on.
 
     Nodes have the local scores; the tied ones are scores of pairs of labels, for each

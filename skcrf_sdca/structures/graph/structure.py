@@ -15,10 +15,10 @@ from skcrf_sdca.structures.graph.marginals import GraphMarginals
 from skcrf_sdca.structures.graph.parameters import GraphParameters, pair_places
 from skcrf_sdca.structures.graph.scores import GraphScores
 from skcrf_sdca.structures.structure import Structure
-from skcrf_sdca.structures.token_rows import TokenRows
+from skcrf_sdca.structures.token_rows import CompiledRows
 
 
-class Graph(TokenRows, Structure):
+class Graph(CompiledRows, Structure):
     """Graphs: node scores, and scores of the pairs of labels that edges join.
 
     Inference is exact, by a junction tree of each graph.

@@ -6,10 +6,10 @@ from skcrf_sdca._kernels.inference._segment_inference import (
     SegmentInference,
     segment_probabilities,
 )
-from skcrf_sdca.structures.scores import Scores
+from skcrf_sdca.structures.compiled_scores import CompiledScores
 
 
-class SegmentScores(Scores):
+class SegmentScores(CompiledScores):
     """Scores of n sequences; labels that -inf or grammar forbid have probability 0.
 
     The features in ``segment_rows``, if any, have the last tied scores. ValueError if
