@@ -138,7 +138,7 @@ def test_many_chains_are_the_single_chains(several, n_jobs):
     scores = np.concatenate(parts)
     marginals, log_z = oracle.marginals(scores, transition, offsets, n_jobs=n_jobs)
     weight = np.arange(1.0, len(parts) + 1)
-    several_chains = oracle.as_chains(scores, transition, offsets, n_jobs)
+    several_chains = oracle.as_chains(scores, transition, offsets, n_jobs=n_jobs)
     node, edge_total, _ = several_chains.expectations(weight)
     assert_allclose(node, marginals.node, rtol=0, atol=0)
     node, _ = oracle.node_marginals(scores, transition, offsets, n_jobs=n_jobs)

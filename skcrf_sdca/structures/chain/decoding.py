@@ -8,19 +8,16 @@ of -inf forbids.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skcrf_sdca._utils.arguments import takes_arguments_of
+from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.oracle import as_chains
 from skcrf_sdca.structures.scores import forbid_others
 
 __all__ = ["clamped", "n_best", "posterior", "sample"]
 
 
-def posterior(
-    node_scores: ArrayLike,
-    transition: ArrayLike,
-    offsets: ArrayLike | None = None,
-    *,
-    n_jobs: int | None = None,
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+@takes_arguments_of(as_chains)
+def posterior(chains: Chains) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the most probable label of each position, by the node marginals.
 
     Of all paths without a forbidden transition this one has the largest expected number
@@ -46,7 +43,7 @@ def posterior(
     >>> posterior([[2.5, 2.0], [0.0, 0.0]], [[0.0, -9.0], [0.0, 0.0]])[0]
     array([1, 0], dtype=int32)
     """
-    return as_chains(node_scores, transition, offsets, n_jobs).posterior()
+    return chains.posterior()
 
 
 def n_best(
@@ -96,7 +93,7 @@ def n_best(
     >>> scores
     array([3., 2., 1.])
     """
-    chains = as_chains(node_scores, transition, offsets, n_jobs)
+    chains = as_chains(node_scores, transition, offsets, n_jobs=n_jobs)
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
     return chains.n_best(n)
@@ -138,7 +135,7 @@ def sample(
     >>> sample([[0.0, 0.0]], np.zeros((2, 2)), uniform=[[0.2, 0.4, 0.6]])
     array([[0, 0, 1]], dtype=int32)
     """
-    chains = as_chains(node_scores, transition, offsets, n_jobs)
+    chains = as_chains(node_scores, transition, offsets, n_jobs=n_jobs)
     n_positions = len(chains.node_scores)
     uniform = np.ascontiguousarray(uniform, dtype=np.float64)
     if uniform.ndim != 2 or len(uniform) != n_positions:

@@ -249,7 +249,7 @@ class ChainLayer(NamedTuple):
         """
         node_scores, transition, offsets = self.scores(emissions, offsets)
         weight = _as_weight(weight, len(offsets) - 1)
-        chains = as_chains(node_scores, transition, offsets, n_jobs)
+        chains = as_chains(node_scores, transition, offsets, n_jobs=n_jobs)
         node, pairs, log_z = chains.expectations(weight)
         return log_z, _gradient(node, pairs, offsets, weight)
 
@@ -299,7 +299,7 @@ class ChainLayer(NamedTuple):
             raise ValueError(
                 f"labels must be from 0 to {len(self.start) - 1}, got {np.min(labels)}"
             )
-        chains = as_chains(node_scores, transition, offsets, n_jobs)
+        chains = as_chains(node_scores, transition, offsets, n_jobs=n_jobs)
         node, pairs, log_z = chains.expectations(weight)
         scores = chains.path_scores(true)
         loss = np.full(len(scores), np.inf)

@@ -11,6 +11,7 @@ chain without any allowed path. Results do not depend on ``n_jobs``, to the last
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skcrf_sdca._utils.arguments import takes_arguments_of
 from skcrf_sdca.data.rows import decreases
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.marginals import Marginals
@@ -29,7 +30,8 @@ __all__ = [
 def as_chains(
     node_scores: ArrayLike,
     transition: ArrayLike,
-    offsets: ArrayLike | None,
+    offsets: ArrayLike | None = None,
+    *,
     n_jobs: int | None = None,
 ) -> Chains:
     """Return the scores as Chains, validated.
@@ -66,13 +68,8 @@ def as_chains(
     return Chains(node_scores, transition, offsets).with_threads(n_jobs)
 
 
-def log_partition(
-    node_scores: ArrayLike,
-    transition: ArrayLike,
-    offsets: ArrayLike | None = None,
-    *,
-    n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+@takes_arguments_of(as_chains)
+def log_partition(chains: Chains) -> NDArray[np.float64]:
     """Return log Z, the log of the sum of exp(score) over all label paths.
 
     Parameters
@@ -102,16 +99,11 @@ def log_partition(
     >>> log_partition([[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]) / np.log(2)
     array([2.])
     """
-    return as_chains(node_scores, transition, offsets, n_jobs).log_partition()
+    return chains.log_partition()
 
 
-def marginals(
-    node_scores: ArrayLike,
-    transition: ArrayLike,
-    offsets: ArrayLike | None = None,
-    *,
-    n_jobs: int | None = None,
-) -> tuple[Marginals, NDArray[np.float64]]:
+@takes_arguments_of(as_chains)
+def marginals(chains: Chains) -> tuple[Marginals, NDArray[np.float64]]:
     """Return the marginals of all chains and their log Z.
 
     Parameters
@@ -133,16 +125,11 @@ def marginals(
     array([[[0.25, 0.25],
             [0.25, 0.25]]])
     """
-    return as_chains(node_scores, transition, offsets, n_jobs).marginals()
+    return chains.marginals()
 
 
-def node_marginals(
-    node_scores: ArrayLike,
-    transition: ArrayLike,
-    offsets: ArrayLike | None = None,
-    *,
-    n_jobs: int | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+@takes_arguments_of(as_chains)
+def node_marginals(chains: Chains) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the node marginals of all chains and their log Z.
 
     Parameters
@@ -163,16 +150,11 @@ def node_marginals(
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    return as_chains(node_scores, transition, offsets, n_jobs).node_marginals()
+    return chains.node_marginals()
 
 
-def viterbi(
-    node_scores: ArrayLike,
-    transition: ArrayLike,
-    offsets: ArrayLike | None = None,
-    *,
-    n_jobs: int | None = None,
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+@takes_arguments_of(as_chains)
+def viterbi(chains: Chains) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the label paths of highest score.
 
     Parameters
@@ -194,7 +176,7 @@ def viterbi(
     >>> viterbi([[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [3.0, 0.0]])
     (array([1, 0], dtype=int32), array([4.]))
     """
-    return as_chains(node_scores, transition, offsets, n_jobs).viterbi()
+    return chains.viterbi()
 
 
 def log_likelihood(
@@ -233,7 +215,7 @@ def log_likelihood(
     >>> np.exp(log_likelihood([0, 1], np.zeros((2, 2)), np.zeros((2, 2))))
     array([0.25])
     """
-    chains = as_chains(node_scores, transition, offsets, n_jobs)
+    chains = as_chains(node_scores, transition, offsets, n_jobs=n_jobs)
     labels = as_labels(labels, len(chains.node_scores), len(chains.transition))
     return chains.log_likelihood(labels)
 
