@@ -18,6 +18,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
+from skcrf_sdca._utils.arguments import takes_arguments_of
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Labels, ZeroDivision
 from skcrf_sdca.metrics._checks import (
@@ -30,6 +31,9 @@ from skcrf_sdca.metrics._checks import (
     undefined_value,
 )
 from skcrf_sdca.metrics._docs import METRIC_DOCS
+
+# Concatenated label lists, and the options for scikit-learn.
+Joined = tuple[list[list[Any]], dict[str, Any]]
 
 
 @shared_docs(METRIC_DOCS)
@@ -116,15 +120,20 @@ def sequence_accuracy_score(
     return ratio(right, total, "Accuracy", reason, zero_division).item()
 
 
-@shared_docs(METRIC_DOCS)
-def flat_precision_score(
+def _joined(
     y_true: Labels,
     y_pred: Labels,
     *,
     ignore: Collection[Hashable] = (),
     sample_weight: ArrayLike | None = None,
     **kwargs: Any,
-) -> Any:
+) -> Joined:
+    return joined_labels(y_true, y_pred, ignore, sample_weight, kwargs)
+
+
+@shared_docs(METRIC_DOCS)
+@takes_arguments_of(_joined)
+def flat_precision_score(joined: Joined) -> Any:
     """Return scikit-learn's ``precision_score`` over all tokens.
 
     {score}
@@ -136,19 +145,12 @@ def flat_precision_score(
     >>> round(flat_precision_score(y_true, y_pred, labels=["B"], average="micro"), 3)
     0.667
     """
-    joined = joined_labels(y_true, y_pred, ignore, sample_weight, kwargs)
     return _score(precision_score, "Precision", *joined)
 
 
 @shared_docs(METRIC_DOCS)
-def flat_recall_score(
-    y_true: Labels,
-    y_pred: Labels,
-    *,
-    ignore: Collection[Hashable] = (),
-    sample_weight: ArrayLike | None = None,
-    **kwargs: Any,
-) -> Any:
+@takes_arguments_of(_joined)
+def flat_recall_score(joined: Joined) -> Any:
     """Return scikit-learn's ``recall_score`` over all tokens.
 
     {score}
@@ -160,19 +162,12 @@ def flat_recall_score(
     >>> flat_recall_score(y_true, y_pred, average="macro")
     0.5
     """
-    joined = joined_labels(y_true, y_pred, ignore, sample_weight, kwargs)
     return _score(recall_score, "Recall", *joined)
 
 
 @shared_docs(METRIC_DOCS)
-def flat_f1_score(
-    y_true: Labels,
-    y_pred: Labels,
-    *,
-    ignore: Collection[Hashable] = (),
-    sample_weight: ArrayLike | None = None,
-    **kwargs: Any,
-) -> Any:
+@takes_arguments_of(_joined)
+def flat_f1_score(joined: Joined) -> Any:
     """Return scikit-learn's ``f1_score`` over all tokens.
 
     {score}
@@ -186,7 +181,6 @@ def flat_f1_score(
     >>> flat_f1_score(y_true, y_pred, average="weighted", ignore=["A"])
     0.8
     """
-    joined = joined_labels(y_true, y_pred, ignore, sample_weight, kwargs)
     return _score(f1_score, "F1", *joined)
 
 
@@ -219,7 +213,7 @@ def flat_fbeta_score(
     joined = joined_labels(
         y_true, y_pred, ignore, sample_weight, kwargs | {"beta": beta}
     )
-    return _score(fbeta_score, "F-beta", *joined)
+    return _score(fbeta_score, "F-beta", *joined, stacklevel=3)
 
 
 @shared_docs(METRIC_DOCS)
@@ -310,13 +304,13 @@ def is_empty(flat, options):
     return not flat[0] or (labels is not None and not len(labels))
 
 
-def _score(metric, name, flat, options):
+def _score(metric, name, flat, options, *, stacklevel=4):
     if not is_empty(flat, options):
         return metric(*flat, **options)
     zero_division = options.get("zero_division", "warn")
     check_zero_division(zero_division)
     reason = "there are no tokens, or no labels to score"
-    value = undefined_value(name, reason, zero_division, stacklevel=3)
+    value = undefined_value(name, reason, zero_division, stacklevel=stacklevel)
     if options.get("average", "binary") is not None:
         return value
     labels = options.get("labels")

@@ -63,9 +63,9 @@ def span_classification_report(  # noqa: PLR0913 - the options are the interface
     <BLANKLINE>
     """
     counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
-    precision = averaged("Precision", counts, None, zero_division)
-    recall = averaged("Recall", counts, None, zero_division)
-    f1 = averaged("F1", counts, None, zero_division)
+    precision = averaged("Precision", counts, None, zero_division, stacklevel=3)
+    recall = averaged("Recall", counts, None, zero_division, stacklevel=3)
+    f1 = averaged("F1", counts, None, zero_division, stacklevel=3)
     columns = [values.tolist() for values in (precision, recall, f1, counts.true)]
     rows = dict(zip(counts.types, zip(*columns, strict=True), strict=True))
     # Warnings were given above. Without types, averages are the value of zero_division.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skcrf_sdca._utils.arguments import takes_arguments_of
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Average, Labels, SpanScheme, ZeroDivision
 from skcrf_sdca.data.spans import Spans, read_spans
@@ -25,8 +26,34 @@ from skcrf_sdca.metrics._given_spans import are_spans, given_spans
 AVERAGES = ("micro", "macro", "weighted")
 
 
-@shared_docs(METRIC_DOCS)
-def span_precision_recall_fscore(
+class Counts(NamedTuple):
+    """Numbers of spans of each type: int64, or with sample weights float64."""
+
+    types: list
+    correct: np.ndarray
+    predicted: np.ndarray
+    true: np.ndarray
+
+    def fractions(self):
+        """Return {score: (numerator, denominator, message if the latter is 0)}."""
+        _, correct, predicted, true = self
+        neither = "there are neither true nor predicted spans"
+        return {
+            "Precision": (correct, predicted, "there are no predicted spans"),
+            "Recall": (correct, true, "there are no true spans"),
+            "F1": (2 * correct, predicted + true, neither),
+        }
+
+
+class Given(NamedTuple):
+    """What the arguments of a score of spans say."""
+
+    counts: Counts
+    average: Average
+    zero_division: ZeroDivision
+
+
+def _given(
     y_true: Labels,
     y_pred: Labels,
     *,
@@ -36,7 +63,14 @@ def span_precision_recall_fscore(
     average: Average = "micro",
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
-) -> tuple[Any, Any, Any, Any]:
+) -> Given:
+    counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
+    return Given(counts, average, zero_division)
+
+
+@shared_docs(METRIC_DOCS)
+@takes_arguments_of(_given)
+def span_precision_recall_fscore(given: Given) -> tuple[Any, Any, Any, Any]:
     """Return precision, recall and F1 of spans, and the number of true spans.
 
     A predicted span is correct if a true span has the same type, start and stop:
@@ -93,26 +127,16 @@ def span_precision_recall_fscore(
     >>> span_precision_recall_fscore(y_true, y_pred)[:2]
     (1.0, 0.5)
     """
-    counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
-    precision = averaged("Precision", counts, average, zero_division)
-    recall = averaged("Recall", counts, average, zero_division)
-    f1 = averaged("F1", counts, average, zero_division)
-    support = counts.true if average is None else counts.true.sum().item()
-    return precision, recall, f1, support
+    precision = averaged("Precision", *given)
+    recall = averaged("Recall", *given)
+    f1 = averaged("F1", *given)
+    true = given.counts.true
+    return precision, recall, f1, true if given.average is None else true.sum().item()
 
 
 @shared_docs(METRIC_DOCS)
-def span_precision_score(
-    y_true: Labels,
-    y_pred: Labels,
-    *,
-    scheme: SpanScheme = "BIO",
-    strict: bool = False,
-    types: Collection[str] | None = None,
-    average: Average = "micro",
-    sample_weight: ArrayLike | None = None,
-    zero_division: ZeroDivision = "warn",
-) -> Any:
+@takes_arguments_of(_given)
+def span_precision_score(given: Given) -> Any:
     """Return the precision of spans, n_correct / n_predicted.
 
     {span_score}
@@ -123,22 +147,12 @@ def span_precision_score(
     >>> span_precision_score([["B-PER", "O"]], [["B-PER", "B-LOC"]])
     0.5
     """
-    counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
-    return averaged("Precision", counts, average, zero_division)
+    return averaged("Precision", *given)
 
 
 @shared_docs(METRIC_DOCS)
-def span_recall_score(
-    y_true: Labels,
-    y_pred: Labels,
-    *,
-    scheme: SpanScheme = "BIO",
-    strict: bool = False,
-    types: Collection[str] | None = None,
-    average: Average = "micro",
-    sample_weight: ArrayLike | None = None,
-    zero_division: ZeroDivision = "warn",
-) -> Any:
+@takes_arguments_of(_given)
+def span_recall_score(given: Given) -> Any:
     """Return the recall of spans, n_correct / n_true.
 
     {span_score}
@@ -149,22 +163,12 @@ def span_recall_score(
     >>> span_recall_score([["B-PER", "O"]], [["B-PER", "B-LOC"]])
     1.0
     """
-    counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
-    return averaged("Recall", counts, average, zero_division)
+    return averaged("Recall", *given)
 
 
 @shared_docs(METRIC_DOCS)
-def span_f1_score(
-    y_true: Labels,
-    y_pred: Labels,
-    *,
-    scheme: SpanScheme = "BIO",
-    strict: bool = False,
-    types: Collection[str] | None = None,
-    average: Average = "micro",
-    sample_weight: ArrayLike | None = None,
-    zero_division: ZeroDivision = "warn",
-) -> Any:
+@takes_arguments_of(_given)
+def span_f1_score(given: Given) -> Any:
     """Return the F1 score of spans, 2 n_correct / (n_predicted + n_true).
 
     It is 0.0, and well defined, if there are true spans but no predicted ones.
@@ -181,27 +185,7 @@ def span_f1_score(
     >>> span_f1_score([["S-PER"]], [["B-PER"]], scheme="BIOES", strict=True)
     0.0
     """
-    counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
-    return averaged("F1", counts, average, zero_division)
-
-
-class Counts(NamedTuple):
-    """Numbers of spans of each type: int64, or with sample weights float64."""
-
-    types: list
-    correct: np.ndarray
-    predicted: np.ndarray
-    true: np.ndarray
-
-    def fractions(self):
-        """Return {score: (numerator, denominator, message if the latter is 0)}."""
-        _, correct, predicted, true = self
-        neither = "there are neither true nor predicted spans"
-        return {
-            "Precision": (correct, predicted, "there are no predicted spans"),
-            "Recall": (correct, true, "there are no true spans"),
-            "F1": (2 * correct, predicted + true, neither),
-        }
+    return averaged("F1", *given)
 
 
 def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
@@ -273,10 +257,11 @@ def _check_types(types):
         raise ValueError(f"types must be distinct, got {types!r}.")
 
 
-def averaged(name, counts, average, zero_division, *, stacklevel=3):
+def averaged(name, counts, average, zero_division, *, stacklevel=4):
     """Return "Precision", "Recall" or "F1" of all types together, or of each.
 
-    A warning names the line at `stacklevel`; 1 is a line of this function.
+    A warning names the line at `stacklevel`; 1 is a line of this function, and 4 what
+    calls a function with the arguments of another one.
     """
     if average is not None and average not in AVERAGES:
         raise ValueError(f"average must be one of {AVERAGES} or None, got {average!r}.")
