@@ -81,6 +81,11 @@ def webanno(layer, form):
     return rows
 
 
+CONCEPTS = joined(
+    f'c="{" ".join(words[b:e])}" {k}:{b} {k}:{e - 1}||t="{t}"'
+    for k, (words, spans) in enumerate(zip(WORDS, TOKEN_SPANS, strict=True), 1)
+    for b, e, t in spans
+)
 ENAMEX = joined(marked('<ENAMEX TYPE="{type}">', "</ENAMEX>"))
 ANOTHER = "format= names other formats"
 
@@ -137,6 +142,12 @@ KINDS = {
     ),
     "WebAnno, an own layer": Kind(
         {"a.tsv": webanno("webanno.custom.Person|value", "{}")}
+    ),
+    "i2b2 2010": Kind(
+        {
+            "folder/txt/a.txt": joined(map(" ".join, WORDS)),
+            "folder/concept/a.con": CONCEPTS,
+        },
     ),
     "MUC": Kind({"muc.sgml": f"<DOC>\n<TEXT>\n<p>\n{ENAMEX}</p>\n</TEXT>\n</DOC>\n"}),
     "OntoNotes, .name": Kind(

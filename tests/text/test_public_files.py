@@ -1,6 +1,6 @@
 """Public kinds of files: each is read right, or a message says what to do.
 
-Of 101 kinds of files and data 93 are read right by one call, of which 66 need no
+Of 102 kinds of files and data 94 are read right by one call, of which 67 need no
 options; 2 are read by at most three lines; and 6 are not read right, but refused or
 warned of. Where options are needed, the call without them is refused or warned of too,
 or its labels are as they stand in the file.

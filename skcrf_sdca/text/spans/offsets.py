@@ -136,7 +136,7 @@ def align_spans(
     -------
     aligned : list of (type, begin, end)
         The tokens of each span that begins where a token begins and ends where one
-        ends, in the order of `spans`: ready for `spans_to_labels`.
+        ends, in the order of ``spans``: ready for `spans_to_labels`.
     unaligned : list of tuple
         The other spans, as they were given. A tokenizer that splits more finely would
         meet their bounds.
