@@ -22,7 +22,7 @@ from skcrf_sdca.text.formats.conllu import (
     iter_sentences,
     labels_of,
 )
-from skcrf_sdca.text.formats.label_columns import value_of
+from skcrf_sdca.text.formats.label_columns import value_of, without_missing
 from skcrf_sdca.text.spans.offsets import TOKEN
 from skcrf_sdca.text.spans.words import unspaced_scripts
 
@@ -163,26 +163,30 @@ class AttributesFormat:
 
 def _sequences(file, reading, name, options):
     """Yield the tokens, labels and source of sequences, all of which have labels."""
-    for k, (tokens, labels, source) in enumerate(
-        iter_corpus(file, name, reading, options)
-    ):
-        if labels is not None and None in labels:
-            raise ValueError(
-                f"{name_of(file)}: sentence {k}: token {labels.index(None)} has no "
-                "label."
-            )
+    found = iter_corpus(file, name, reading, options)
+    for k, (tokens, labels, source) in enumerate(found):
+        _check_labels(file, k, labels)
         yield tokens, labels and [sys.intern(str(label)) for label in labels], source
+
+
+def _check_labels(file, k, labels):
+    """Raise ValueError if a token of sentence k has no label."""
+    if labels is not None and None in labels:
+        raise ValueError(
+            f"{name_of(file)}: sentence {k}: token {labels.index(None)} has no label."
+        )
 
 
 class ConlluFormat(TokensOfColumns):
     """Treebanks in CoNLL-U, one of whose columns is the label, or some joined."""
 
     def __init__(
-        self, columns: Iterable[str] | None = None, label: str = "upos"
+        self, columns: Iterable[str] | None = None, label: str | None = None
     ) -> None:
         self.columns = [name for name in columns or [WORD] if may_be_read(name)]
-        self.label = label
-        self.label_columns = checked_label(label, "there is no")
+        self._is_guess = label is None
+        self.label = "upos" if label is None else label
+        self.label_columns = checked_label(self.label, "there is no")
         check_known(self.columns, "there is no")
 
     @property
@@ -194,7 +198,8 @@ class ConlluFormat(TokensOfColumns):
         """Yield the sentences of a file."""
         reading.take("word", "FORM")
         if reading.labelled:
-            reading.take("label", "|".join(self.label_columns).upper())
+            option = "label" if self._is_guess else None
+            reading.take("label", self.label, option=option)
         return reading.counted(self._sentences(name, reading))
 
     def _sentences(self, name, reading):
@@ -207,6 +212,8 @@ class ConlluFormat(TokensOfColumns):
             labels = None
             if reading.labelled:
                 labels = labels_of(words, self.label_columns, k)
+                labels = without_missing(labels, self.label_columns)
+                _check_labels(name, k, labels)
             yield Sentence(tokens, labels, sentence)
 
     def text(self, sentence, labels):

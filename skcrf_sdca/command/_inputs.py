@@ -222,8 +222,7 @@ def untrained_source(options):
 
 def _treebank(options):
     """Return the format of treebanks in CoNLL-U."""
-    label = "upos" if options.label is None else options.label
-    source = ConlluFormat(options.columns, label)
+    source = ConlluFormat(options.columns, options.label)
     for name in source.label_columns:
         if name in source.columns:
             options.usage_error(

@@ -27,7 +27,7 @@ from ._inputs import (
     warn_of,
 )
 from ._options import add_files, add_model_option, add_reading_options
-from ._streams import encode_output, write
+from ._streams import encode_output, say, write
 
 HELP = "label the sentences of files or of the standard input"
 
@@ -121,11 +121,18 @@ def run(options):
     reading = reading_of(options, labelled=False)
     sentences = partial(source.sentences, reading=reading)
     answer_all(sentences, options.files, options.batch, write_batch)
+    _tell(options, source, reading)
+    if options.to:
+        _write_documents(options, documents)
+
+
+def _tell(options, source, reading):
+    """Say what is not written, and warn of what is odd."""
+    if "comments" in reading.taken:
+        say(options, str(reading))
     if reading.n_sentences or isinstance(source, CorpusFormat):
         # An empty input of lines is as it was written.
         warn_of(reading)
-    if options.to:
-        _write_documents(options, documents)
 
 
 def _check_usage(options):

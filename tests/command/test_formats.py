@@ -147,6 +147,30 @@ def test_wrong_options_are_told(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
+def test_attributes_of_a_treebank_are_labels(run, tmp_path, capsys):
+    text = (
+        "1\tAnna\t_\tPROPN\t_\t_\t0\troot\t_\tNER=B-PER|x=1\n"
+        "2\tran\t_\tVERB\t_\t_\t1\tdep\t_\tNER=O\n\n"
+    )
+    (tmp_path / "x.conllu").write_text(text)
+    run("train", "x.conllu", "-o", "m", "-q", "--label", "misc:NER")
+    assert "FB1: 100.00" in run("eval", "-m", "m", "x.conllu")
+    assert run("tag", "-m", "m", "x.conllu") == text
+    # An empty column is no label.
+    assert main(["train", "x.conllu", "-o", "m", "--label", "xpos"]) == 1
+    assert "x.conllu: sentence 0: token 0 has no label" in capsys.readouterr().err
+
+
+def test_comments_that_are_not_written_are_told(run, tmp_path, capsys):
+    (tmp_path / "x").write_text("Anna B-PER\nlives O\n")
+    run("train", "x", "-o", "m", "-q")
+    (tmp_path / "new").write_text("# id 12\tdomain=en\nAnna\tx\tB-PER\n")
+    assert main(["tag", "-m", "m", "new"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "Anna\tx\tB-PER\tB-PER\n\n"
+    assert "comments: 1 line, first new, line 1 (--comment says otherwise)" in err
+
+
 def test_options_of_formats_may_be_lists(run, tmp_path):
     (tmp_path / "x.xml").write_text("<d><a>Anna</a> saw <b>Bern</b> <c>x</c></d>\n")
     for types, expected in {"a,b": "a b", "a": "a", "b,c": "b c"}.items():
