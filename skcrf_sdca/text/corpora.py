@@ -231,8 +231,8 @@ def read_corpus(
     webanno        tables of WebAnno and INCEpTION, version 3        label, scheme
     slash          "the/DT dog/NN", a sentence a line                separator
     penn           "[ the/DT dog/NN ]" of the Penn Treebank
-    brackets       "[PER Anna Meier ] lives", a sentence a line      brackets, tokens,
-                                                                     scheme
+    brackets       "[PER Anna Meier ] lives", a sentence a line      brackets, comment,
+                                                                     tokens, scheme
     markdown       "[Anna Meier](PER) lives", as Rasa has it, also   the same
                    in YAML
     xml            "<PER>Anna Meier</PER> lives", or MUC's           types, attribute,

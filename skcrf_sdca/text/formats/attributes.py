@@ -6,9 +6,10 @@ names a backslash stands before each colon and each backslash.
 
 import re
 from collections.abc import Iterator
+from math import isfinite
 
 from skcrf_sdca.text.core.comments import without_comments
-from skcrf_sdca.text.core.files import blocks, numbered_lines, place
+from skcrf_sdca.text.core.files import BLANKS, blocks, numbered_lines, place
 from skcrf_sdca.text.core.passages import Read, TextSource
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.core.rows import iter_rows
@@ -16,6 +17,7 @@ from skcrf_sdca.text.core.rows import iter_rows
 _ESCAPED = re.compile(r"\\(.)")
 # Before and after the last colon, if it is no escaped one.
 _SCALED = re.compile(r"((?:[^\\]|\\.)*):([^:]*)", flags=re.DOTALL)
+_ALONE = "with a label with blanks and no attributes: tabs separate these"
 _PLACES = {"first": 0, "last": -1}
 
 
@@ -34,6 +36,8 @@ def read_attributes(
     if label not in _PLACES:
         raise ValueError(f"label must be 'first' or 'last', got {label!r}.")
     at = _PLACES[label]
+    if reading.labelled:
+        reading.take("label", f"the {label} field of a line", option="label")
     lines = without_comments(numbered_lines(file, reading.encoding), comment)
     for k, (_, _, rows) in enumerate(iter_rows(lines, delimiter)):
         labels = [row.pop(at) for row in rows] if reading.labelled else None
@@ -44,6 +48,9 @@ def read_scaled(file: object, reading: Reading) -> Iterator[Read]:
     """Yield sequences of a data file of CRFsuite, whose tokens are dicts of numbers."""
     for k, block in enumerate(blocks(numbered_lines(file, reading.encoding))):
         rows = [(number, *line.split("\t")) for number, line in block]
+        for number, name, *fields in rows:
+            if not fields and " " in name.strip(BLANKS):
+                reading.note("item", _ALONE, f"in {place(file, number)}")
         labels = [label for _, label, *_ in rows] if reading.labelled else None
         tokens = [_item(file, number, fields) for number, _, *fields in rows]
         yield Read(tokens, labels, TextSource(k))
@@ -65,10 +72,12 @@ def _item(file, number, fields):
         name, scale = scaled.groups() if scaled else (field, "1")
         try:
             value = float(scale)
+            if not isfinite(value):
+                raise ValueError
         except ValueError:
             raise ValueError(
                 f"{place(file, number)}: {scale!r:.40} after the colon of "
-                rf"{field!r:.80} is no number; a colon in a name is written as '\:'."
+                rf"{field!r:.80} is no finite number; in a name it is written as '\:'."
             ) from None
         name = _ESCAPED.sub(r"\1", name)
         item[name] = item.get(name, 0.0) + value

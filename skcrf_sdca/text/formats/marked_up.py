@@ -28,6 +28,7 @@ _KEY = re.compile(r"\s*+-\s++(?P<kind>\w++)\s*+:")
 _EXAMPLES = re.compile(r"\s*+examples:\s*+[|>][-+]?+\s*+")
 _NO_SENTENCES = {"synonym", "lookup", "regex"}
 _ITEM = re.compile(r"\s*+[-*+]\s++")
+_NO_SPAN = "read as text: it encloses no span"
 
 
 def read_slash(
@@ -96,9 +97,15 @@ def _of_slashes(file, sentences, labelled, separator):
         yield Read(tokens, labels if labelled else None, TextSource(k))
 
 
-def _lines(lines):
-    """Return the numbered lines of sentences."""
-    return ((number, line) for number, line in lines if line[:1] != "#")
+def _without_comments(lines, comment, file, reading):
+    """Yield the numbered lines that are no comments, and note these."""
+    cure = f"{reading.option('comment', '')} reads them."
+    for number, line in lines:
+        if comment and line.startswith(comment):
+            what = f"left out: they begin with {comment!r:.20}"
+            reading.note("line", what, place(file, number), cure)
+        else:
+            yield number, line
 
 
 def _items(lines):
@@ -134,11 +141,13 @@ def _of_yaml(lines):
 class _Form(NamedTuple):
     """How spans in brackets are written, and which lines of a file are sentences.
 
-    The pattern has the text of a span and its type, or else fields in JSON.
+    The pattern has the text of a span and its type, or else fields in JSON; another one
+    finds brackets that seem to be of a span. Of sentences, None is all lines.
     """
 
     span: re.Pattern[str]
-    sentences: Callable[[Iterable[tuple[int, str]]], Iterable[tuple[int, str]]]
+    seems: re.Pattern[str]
+    sentences: Callable[[Iterable[tuple[int, str]]], Iterable[tuple[int, str]]] | None
 
 
 _FORMS = {
@@ -147,13 +156,15 @@ _FORMS = {
             r"\[(?P<type>[^\s\[\]]++)\s++"
             r"(?P<text>(?:[^\s\[\]]++|\s++(?!\]))*+)\s*+\]"
         ),
-        _lines,
+        re.compile(r"[\[\]]"),
+        None,
     ),
     "[Anna Meier](PER)": _Form(
         re.compile(
             r"\[(?P<text>[^\[\]]++)\]"
             r"(?:\((?P<type>[^():]++)(?::[^()]*+)?\)|(?P<fields>\{[^{}]*+\}))"
         ),
+        re.compile(r"\][({]"),
         _items,
     ),
 }
@@ -164,20 +175,30 @@ def read_brackets(
     reading: Reading,
     *,
     brackets: str = "[PER Anna Meier]",
+    comment: str | None = "#",
     tokens: str | None = r"\S+",
     scheme: SpanScheme = "BIO",
 ) -> Iterator[Read]:
-    """Yield a sequence for each line, in which brackets enclose spans."""
+    """Yield a sequence for each line, in which brackets enclose spans.
+
+    Lines that begin with `comment` are left out, where the form has no headings.
+    """
     if brackets not in _FORMS:
         raise ValueError(f"brackets must be among {[*_FORMS]}, got {brackets!r}.")
     passages, form = Passages(reading, tokens, scheme), _FORMS[brackets]
-    lines = form.sentences(numbered_lines(file, reading.encoding))
+    lines = numbered_lines(file, reading.encoding)
+    if form.sentences is None:
+        lines = _without_comments(lines, comment, file, reading)
+    else:
+        lines = form.sentences(lines)
     texts = ((number, line) for number, line in lines if line.strip(BLANKS))
     for k, (number, line) in enumerate(texts):
         try:
             text, spans = _without_brackets(line.strip(BLANKS), form.span)
         except ValueError as error:
             raise ValueError(f"{place(file, number)}: {error}") from error
+        if reading.labelled and form.seems.search(text):
+            reading.note("bracket", _NO_SPAN, f"in {place(file, number)}")
         yield from passages.of(Document(k, text, spans if reading.labelled else None))
 
 

@@ -68,3 +68,20 @@ def test_words_with_further_separators_are_told():
         read_corpus(io.StringIO(text), "slash", separator="|")
     # Some words have one of their own.
     read_corpus(io.StringIO("1/2/CD cups/NNS\n" * 11), "slash")
+
+
+@pytest.mark.parametrize(
+    "text", ["[PER Anna ran", "Anna ] ran", "[ORG ETH [LOC Basel ] ]", "[1] ran"]
+)
+def test_brackets_that_enclose_no_span_are_told(text):
+    with pytest.warns(ReadingWarning, match="bracket read as text: .* in file, line 2"):
+        read_corpus(io.StringIO(f"a b\n{text}\n"), "brackets")
+    with pytest.warns(ReadingWarning, match="1 bracket read as text"):
+        read_corpus(io.StringIO("- [Anna](PER lives"), "rasa")
+
+
+def test_comments_among_brackets_are_told():
+    text = "# a\n[X b ] c\n"
+    with pytest.warns(ReadingWarning, match="1 line left out: they begin with '#'.*''"):
+        assert len(read_corpus(io.StringIO(text), "brackets")[0]) == 1
+    assert len(read_corpus(io.StringIO(text), "brackets", comment="")[0]) == 2
