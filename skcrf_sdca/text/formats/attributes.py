@@ -6,7 +6,7 @@ names a backslash stands before each colon and each backslash.
 
 import re
 from collections.abc import Iterator
-from math import isfinite
+from math import isfinite, nan
 
 from skcrf_sdca.text.core.comments import without_comments
 from skcrf_sdca.text.core.files import BLANKS, blocks, numbered_lines, place
@@ -72,13 +72,13 @@ def _item(file, number, fields):
         name, scale = scaled.groups() if scaled else (field, "1")
         try:
             value = float(scale)
-            if not isfinite(value):
-                raise ValueError
         except ValueError:
+            value = nan
+        if not isfinite(value):
             raise ValueError(
                 f"{place(file, number)}: {scale!r:.40} after the colon of "
                 rf"{field!r:.80} is no finite number; in a name it is written as '\:'."
-            ) from None
+            )
         name = _ESCAPED.sub(r"\1", name)
         item[name] = item.get(name, 0.0) + value
     return item
