@@ -97,7 +97,9 @@ class ColumnFile:
         rows = [fields(line, self._delimiter) for line in lines]
         mixed = list(map(mixed_fields, lines))
         widths, others = (set(map(len, found)) for found in (rows, mixed))
-        has_blank = any(" " in row[-1].strip(BLANKS) for row in rows)
+        # A delimiter may end a line.
+        last = (next(filter(str.strip, reversed(row)), "") for row in rows)
+        has_blank = any(" " in field.strip(BLANKS) for field in last)
         is_mixed = (len(widths) > 1 or has_blank) and len(others) == 1
         return mixed if is_mixed else rows
 

@@ -93,6 +93,12 @@ class Comments:
                     self._first_kept = self._first_kept or number
         return tuple(zip(*found, strict=True)) if found else ((), (), [])
 
+    def keep(self, block: Block) -> None:
+        """Keep lines that seem to be comments, where tokens have any columns."""
+        for number, text, _ in zip(*block, strict=True):
+            if not self._first_kept and self._seems(text):
+                self._first_kept = number
+
     def _seems(self, line):
         return self._comment is None and _COMMENT.match(line) is not None
 

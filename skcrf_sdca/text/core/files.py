@@ -146,6 +146,9 @@ def _texts(file, encoding):
     if is_utf_8 and first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         # No text in UTF-8 begins by these bytes, and programs of Windows write them.
         encoding = "utf-16"
+    elif first.startswith(codecs.BOM_UTF8):
+        # Nor does a text in an encoding of single bytes begin by these.
+        encoding = "utf-8-sig"
     yield from _decoded(chain([first], pieces), file, encoding)
 
 

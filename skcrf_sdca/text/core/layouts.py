@@ -54,6 +54,11 @@ class Layout(NamedTuple):
             at = self.names.index(self.label)
             found = f"{self._column(at)} of {len(self.names)}"
             reading.take("label", found, option="label" if label else None)
+        for name in candidates(self.titles or (), "sentence"):
+            reading.odd(
+                f"the column {name!r} tells sentences apart, but blank lines do so "
+                "here; the format 'table' asks the column."
+            )
 
     def _column(self, k):
         title = f" ({self.titles[k]})" if self.titles else ""

@@ -4,6 +4,7 @@ A text is split into tokens, its spans are aligned to these, and it is cut into
 sequences at its line breaks.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ from skcrf_sdca.text.spans.words import unspaced_scripts
 
 OVERLAPS = "left out: they overlap a longer one"
 UNALIGNED = "left out: they begin or end inside of a token"
+# Old programs of Macs wrote a carriage return alone.
+_LINE_END = re.compile("[\r\n]")
 # Characters of a span that messages show.
 _MANY = 60
 _CURES = {
@@ -151,6 +154,6 @@ def _line_bounds(text, offsets, inner):
     breaks = [
         t
         for t, ((_, end), (begin, _)) in enumerate(pairwise(offsets), start=1)
-        if t not in inner and "\n" in text[end:begin]
+        if t not in inner and _LINE_END.search(text, end, begin)
     ]
     return [0, *breaks, len(offsets)] if offsets else []

@@ -53,10 +53,13 @@ def fields(line: str, delimiter: str | None) -> list[str]:
         # Only blanks separate: words may contain other white space.
         found = line.split(" ")
         return [field for field in found if field] if "" in found else found
-    found = line.split("\t" if delimiter is None else delimiter)
-    if " " in line and delimiter != " ":
+    delimiter = "\t" if delimiter is None else delimiter
+    found = line.split(delimiter)
+    # What is a delimiter is no blank beside one.
+    blanks = " \t".replace(delimiter, "")
+    if any(blank in line for blank in blanks):
         # A token may be a blank.
-        found = [field.strip(" ") or field for field in found]
+        found = [field.strip(blanks) or field for field in found]
     return found
 
 

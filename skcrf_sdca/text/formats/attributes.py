@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from math import isfinite, nan
 
-from skcrf_sdca.text.core.comments import without_comments
+from skcrf_sdca.text.core.comments import Comments
 from skcrf_sdca.text.core.files import BLANKS, blocks, numbered_lines, place
 from skcrf_sdca.text.core.passages import Read, TextSource
 from skcrf_sdca.text.core.reading import Reading
-from skcrf_sdca.text.core.rows import iter_rows
+from skcrf_sdca.text.core.rows import iter_rows, without_odd_blanks
 
 _ESCAPED = re.compile(r"\\(.)")
 # Before and after the last colon, if it is no escaped one.
@@ -38,19 +38,28 @@ def read_attributes(
     at = _PLACES[label]
     if reading.labelled:
         reading.take("label", f"the {label} field of a line", option="label")
-    lines = without_comments(numbered_lines(file, reading.encoding), comment)
-    for k, (_, _, rows) in enumerate(iter_rows(lines, delimiter)):
+    comments = Comments(file, reading, comment)
+    lines = comments.without(numbered_lines(file, reading.encoding))
+    for k, block in enumerate(iter_rows(without_odd_blanks(lines), delimiter)):
+        _, texts, rows = block
+        # A delimiter may end a line.
+        rows = [row[:-1] if len(row) > 1 and not row[-1] else row for row in rows]
+        comments.keep(block)
+        comments.ask(texts, rows, at if reading.labelled else None)
         labels = [row.pop(at) for row in rows] if reading.labelled else None
+        for number, row, name in zip(block[0], rows, labels or (), strict=False):
+            _check_alone(row, name, place(file, number), reading)
         yield Read([[x for x in row if x] for row in rows], labels, TextSource(k))
+    comments.tell()
 
 
 def read_scaled(file: object, reading: Reading) -> Iterator[Read]:
     """Yield sequences of a data file of CRFsuite, whose tokens are dicts of numbers."""
-    for k, block in enumerate(blocks(numbered_lines(file, reading.encoding))):
+    lines = without_odd_blanks(numbered_lines(file, reading.encoding))
+    for k, block in enumerate(blocks(lines)):
         rows = [(number, *line.split("\t")) for number, line in block]
         for number, name, *fields in rows:
-            if not fields and " " in name.strip(BLANKS):
-                reading.note("item", _ALONE, f"in {place(file, number)}")
+            _check_alone(fields, name, place(file, number), reading)
         labels = [label for _, label, *_ in rows] if reading.labelled else None
         tokens = [_item(file, number, fields) for number, _, *fields in rows]
         yield Read(tokens, labels, TextSource(k))
@@ -63,6 +72,12 @@ def scaled_fields(item):
         name if value == 1.0 else f"{name}:{value}"
         for name, value in zip(names, item.values(), strict=True)
     ]
+
+
+def _check_alone(attributes, label, where, reading):
+    """Note a label with blanks that stands alone: it may be the whole line."""
+    if not attributes and " " in label.strip(BLANKS):
+        reading.note("item", _ALONE, f"in {where}")
 
 
 def _item(file, number, fields):

@@ -370,7 +370,8 @@ def iter_sentences(file, encoding):
             shared.clear()
         numbers, lines = zip(*block, strict=True)
         comments = list(takewhile(lambda line: line.startswith("#"), lines))
-        lines = lines[len(comments) :]
+        # A blank at the end of a line is no part of MISC.
+        lines = [line.rstrip(" ") for line in lines[len(comments) :]]
         for i, message in _faults(comments, lines):
             raise ValueError(f"{place(file, numbers[i])}: {message}")
         rows = []

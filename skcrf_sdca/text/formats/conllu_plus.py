@@ -85,7 +85,7 @@ def _names(file, first):
 
 
 def _row(file, number, line, names):
-    fields = line.split("\t")
+    fields = line.rstrip(" ").split("\t")
     if len(fields) != len(names):
         raise ValueError(
             f"{place(file, number)}: {len(fields)} columns, but the columns are "

@@ -28,6 +28,8 @@ _ATTRIBUTE = re.compile(
     r"""(?<![\w:.-])(?P<name>[\w:.-]++)\s*+=\s*+"""
     r"""(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)'|(?P<bare>[^"'\s>]++))"""
 )
+# Word processors write these for straight ones.
+_CURLY_QUOTES = "\u201c\u201d\u201e\u2018\u2019"
 # Elements that hold sentences, also if they hold no other elements.
 _BLOCKS = set(
     "s sent sentence p par paragraph doc document text txt body head headline hl div "
@@ -168,7 +170,9 @@ def _attributes(text):
     """Return the attributes of a tag, by their names."""
     return {
         found["name"]: html.unescape(
-            found["double"] or found["single"] or found["bare"] or ""
+            found["double"]
+            or found["single"]
+            or (found["bare"] or "").strip(_CURLY_QUOTES)
         )
         for found in _ATTRIBUTE.finditer(text)
     }
