@@ -1,7 +1,9 @@
 """What the suite itself rests on."""
 
 import os
+from collections import Counter
 from itertools import combinations, product
+from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info
@@ -37,3 +39,9 @@ def test_blas_has_no_more_threads_than_the_environment_says():
     most = os.environ.get("OPENBLAS_NUM_THREADS", os.environ["OMP_NUM_THREADS"])
     for pool in threadpool_info():
         assert pool["user_api"] != "blas" or pool["num_threads"] <= int(most)
+
+
+def test_each_file_of_tests_has_a_name_of_its_own():
+    """The folders are no packages: pytest imports the files by their names alone."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert [name for name, n in names.items() if n > 1] == []

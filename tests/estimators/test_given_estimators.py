@@ -146,7 +146,9 @@ def test_estimators_that_are_not_fitted_are_named(name):
         OF_FITTED[name](SDCACRF())
 
 
-@pytest.mark.parametrize("name", set(OF_FITTED) - {"to_crfsuite", "init", "prior"})
+@pytest.mark.parametrize(
+    "name", sorted({*OF_FITTED} - {"to_crfsuite", "init", "prior"})
+)
 @pytest.mark.parametrize("make", [make_tagger, make_pipeline])
 def test_pipelines_that_are_not_fitted_are_named(name, make):
     needs_tagger = {"CalibratedSpans", "select_uncertain", "span_errors"}
