@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tracemalloc
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 
 import numpy as np
 
@@ -13,8 +13,10 @@ import reference
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.persistence._registry import CRFS, register
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.form import dense_coef
+from skcrf_sdca.structures.registry import STRUCTURES
 
 # Smooth losses of three labels: the options of an estimator, and the arguments of
 # `reference.mean_loss` that mean the same.
@@ -26,6 +28,19 @@ LOSSES = {
         {"tau": 0.5, "cost": COST},
     ),
 }
+
+
+@contextmanager
+def registered(structure, estimator):
+    """Register a structure and its estimator within a block."""
+    tables = [(table, dict(table)) for table in (STRUCTURES, CRFS)]
+    register(structure, estimator)
+    try:
+        yield
+    finally:
+        for table, before in tables:
+            table.clear()
+            table.update(before)
 
 
 def name_of(estimator):

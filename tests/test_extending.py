@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 import reference
-from samples import flat_weights, seeded
+from samples import flat_weights, registered, seeded
 from skcrf_sdca import (
     LBFGSCRF,
     OEGCRF,
@@ -250,10 +250,20 @@ class IndependentScores(Chains):
         return np.split(values, self.offsets[1:-1])
 
 
-def test_a_structure(data, monkeypatch):
-    monkeypatch.setitem(STRUCTURES, "independent", Independent)
-    toy = variant(LBFGSCRF, _structure="independent")
-    crf = toy(alpha=ALPHA, tol=1e-12, max_iter=1000).fit(*data)
+class IndependentCRF(LBFGSCRF):
+    """The estimator of the structure, which one call registers."""
+
+    _structure = "independent"
+
+
+@pytest.fixture
+def independent():
+    with registered(Independent, IndependentCRF):
+        yield
+
+
+def test_a_structure(data, independent):
+    crf = IndependentCRF(alpha=ALPHA, tol=1e-12, max_iter=1000).fit(*data)
     weights = flat_weights(crf)
 
     def objective(w):
@@ -268,9 +278,8 @@ def test_a_structure(data, monkeypatch):
 
 
 def test_a_structure_without_a_kernel_is_refused_by_solvers_that_visit(
-    data, monkeypatch
+    data, independent
 ):
-    monkeypatch.setitem(STRUCTURES, "independent", Independent)
     with pytest.raises(ValueError, match="a structure with a compiled kernel"):
         variant(SDCACRF, _structure="independent")().fit(*data)
 

@@ -11,15 +11,18 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
 from couples import CoupleCRF, Couples
-from skcrf_sdca.structures.registry import STRUCTURES
+from samples import registered
+from skcrf_sdca import LBFGSCRF, Tagger, load_model, save_model
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.persistence import register
+from skcrf_sdca.testing import sequence_checks
 
 LABELS, ALPHA = ["a", "b", "c"], 0.05
 
 
 @pytest.fixture(scope="module", autouse=True)
 def couples():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(STRUCTURES, "couples", Couples)
+    with registered(Couples, CoupleCRF):
         yield
 
 
@@ -147,3 +150,54 @@ def test_solvers_that_visit_say_what_it_lacks(data, solver):
         ValueError, match=r"a structure with a compiled kernel .*'couples'"
     ):
         fitted(data, solver=solver)
+
+
+@pytest.mark.parametrize("in_tagger", [False, True])
+def test_it_is_saved_and_loaded(data, in_tagger, tmp_path):
+    X, y = [[["x"], ["y"]], [["y"]]], [["a", "b"], ["b"]]
+    crf = CoupleCRF(alpha=ALPHA, solver="lbfgs")
+    if in_tagger:
+        crf = Tagger([("vectorizer", SequenceVectorizer()), ("crf", crf)])
+    save_model(crf.fit(X, y), tmp_path / "couples.zip")
+    loaded = load_model(tmp_path / "couples.zip")
+    assert type(loaded) is type(crf)
+    for mine, its in zip(crf.predict_proba(X), loaded.predict_proba(X), strict=True):
+        assert_allclose(mine, its, rtol=0, atol=0)
+
+
+CHECKS = sequence_checks(
+    CoupleCRF(solver="lbfgs"),
+    [[["x"], ["y"]], [["y"]], [["x"], ["x"], ["z"]]] * 4,
+    [["a", "b"], ["b"], ["a", "c", "b"]] * 4,
+)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_it_passes_the_checks_of_sequences(check):
+    check()
+
+
+def test_an_argument_of_another_structure_is_refused(data):
+    chain = LBFGSCRF().fit(*data)
+    for name in ("init", "prior"):
+        with pytest.raises(TypeError, match=f"{name} must be .* structure 'couples'"):
+            CoupleCRF(solver="lbfgs").fit(*data, **{name: chain})
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("chain", "NewCRF"), "the package has a 'chain' of its own"),
+        (("new", "LBFGSCRF"), "the package has a 'LBFGSCRF' of its own"),
+    ],
+)
+def test_a_name_of_the_package_is_not_replaced(names, message):
+    structure = type("New", (Couples,), {"name": names[0]})
+    estimator = type(names[1], (CoupleCRF,), {"_structure": names[0]})
+    with pytest.raises(ValueError, match=message):
+        register(structure, estimator)
+
+
+def test_an_estimator_of_another_structure_is_not_registered():
+    with pytest.raises(ValueError, match="_structure='couples', .* named 'new'"):
+        register(type("New", (Couples,), {"name": "new"}), CoupleCRF)

@@ -1,4 +1,4 @@
-"""A new structure: one file, its kernel, its twin below, and one entry of STRUCTURES.
+"""A new structure: one file, its kernel, its twin below, and one call of `register`.
 
 The toy in tests/toy/ is trained by every solver whose needs it meets, predicts, is
 explained, saved and loaded. The twin enumerates labellings in plain NumPy.
@@ -16,10 +16,9 @@ from numpy.testing import assert_allclose
 from scipy.sparse import issparse
 from scipy.special import logsumexp
 
+from samples import registered
 from skcrf_sdca import load_model, save_model
-from skcrf_sdca.persistence import _crfs, _document
 from skcrf_sdca.solvers import parallel
-from skcrf_sdca.structures.registry import STRUCTURES
 
 ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "skcrf_sdca" / "_kernels"
@@ -54,12 +53,8 @@ def counts(tmp_path_factory):
         patch.syspath_prepend(folder)
         import counts
 
-        patch.setitem(STRUCTURES, "counts", counts.Counts)
-        # The type for files, which take what the package knows alone.
-        patch.setitem(_crfs.CRFS, "CountCRF", counts.CountCRF)
-        patch.setitem(_document._DESCRIBERS, counts.CountCRF, _crfs.describe_crf)
-        patch.setitem(_document._REBUILDERS, "CountCRF", _crfs.rebuild_crf)
-        yield counts
+        with registered(counts.Counts, counts.CountCRF):
+            yield counts
 
 
 @pytest.fixture(scope="module")

@@ -43,12 +43,13 @@ FITTED = {
 def check_model(model, name, structure):
     """Raise TypeError or ValueError if the argument `name` of fit is no fitted model.
 
-    ``structure`` is a key of `FITTED`.
+    ``structure`` is a key of `STRUCTURES`.
     """
     check_given(model, name=name)
     if getattr(model, "_structure", None) != structure:
+        taken = FITTED.get(structure, f"CRF of the structure {structure!r}")
         raise TypeError(
-            f"{name} must be a fitted {FITTED[structure]}, got {described(model)}; "
+            f"{name} must be a fitted {taken}, got {described(model)}; "
             "others have no weights in common with it."
         )
     if "classes_" not in vars(model):
@@ -106,7 +107,7 @@ class Prior:
     """A fitted model, whose features, labels and transitions the data extend.
 
     The model is not changed. TypeError if it is no model of this structure, a key of
-    `FITTED`; ValueError if it is not fitted.
+    `STRUCTURES`; ValueError if it is not fitted.
     """
 
     def __init__(self, model, structure="chain"):

@@ -1,6 +1,7 @@
 """Saves fitted models in a portable format that runs no code; lists types for skops.
 
-`save_model` and `load_model` are the interface. _archive.py owns the file, _head.py how
+`save_model` and `load_model` are the interface, and `register` adds types, see
+_registry.py. _archive.py owns the file, _head.py how
 every document begins, and _document.py, _entries.py, _crfs.py, _vectorizers.py,
 _labels.py, _templates.py and _values.py its content, which docs/model_format.rst
 describes for programs in other languages. What of these does not make an estimator
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
     from skcrf_sdca._utils.version_stamps import InconsistentVersionWarning
     from skcrf_sdca.persistence._fields import ModelFormatError
     from skcrf_sdca.persistence._models import TRUSTED_TYPES, load_model, save_model
+    from skcrf_sdca.persistence._registry import register
 
 __all__ = [
     "TRUSTED_TYPES",
     "InconsistentVersionWarning",
     "ModelFormatError",
     "load_model",
+    "register",
     "save_model",
 ]
 
@@ -32,6 +35,7 @@ if not TYPE_CHECKING:
             "InconsistentVersionWarning": "._utils.version_stamps",
             "ModelFormatError": "_fields",
             "load_model": "_models",
+            "register": "_registry",
             "save_model": "_models",
         },
     )

@@ -14,12 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca._utils.archives import FLOAT, INT
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.label_encoding import plain_labels
-from skcrf_sdca.estimators.crfs import CRF as AnyCRF
-from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.estimators.dependencies import DependencyCRF
-from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
-from skcrf_sdca.estimators.online import PassiveAggressiveCRF
-from skcrf_sdca.estimators.segments import SegmentCRF
 from skcrf_sdca.estimators.streams import publish, stream_format, stream_state
 from skcrf_sdca.model.fitted import (
     check_fitted,
@@ -36,6 +31,7 @@ from skcrf_sdca.persistence._arc_features import (
 from skcrf_sdca.persistence._entries import attributes_of, axis_size
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of
+from skcrf_sdca.persistence._registry import CRFS, type_name
 from skcrf_sdca.persistence._values import (
     figures_of,
     history_of,
@@ -53,22 +49,6 @@ from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.parameters import segment_blocks
 from skcrf_sdca.text import ArcFeatures
 
-TYPES = (
-    *ESTIMATORS,
-    PassiveAggressiveCRF,
-    SegmentCRF,
-    GraphCRF,
-    TreeCRF,
-    DependencyCRF,
-)
-
-
-def type_name(cls):
-    """Return how files name a type; "CRF" is that of skcrf_sdca.compat."""
-    return "skcrf_sdca.CRF" if cls is AnyCRF else cls.__name__
-
-
-CRFS = {type_name(cls): cls for cls in TYPES}
 # What a stream goes on from, of a CRF that has it, beside what its type adds.
 STREAM = {"scale": float, "vectors": list}
 # Weights of label tuples, of a CRF that has them: how many arrays there are of more

@@ -25,13 +25,7 @@ from skcrf_sdca.persistence._arc_features import (
     describe_arc_features,
     rebuild_arc_features,
 )
-from skcrf_sdca.persistence._crfs import (
-    CRFS,
-    TYPES,
-    describe_crf,
-    rebuild_crf,
-    type_name,
-)
+from skcrf_sdca.persistence._crfs import describe_crf, rebuild_crf
 from skcrf_sdca.persistence._entries import (
     WITHIN_COMPAT,
     check_compat,
@@ -40,6 +34,7 @@ from skcrf_sdca.persistence._entries import (
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._head import model_of, with_head
 from skcrf_sdca.persistence._parsers import describe_parser, rebuild_parser
+from skcrf_sdca.persistence._registry import CRFS, type_name
 from skcrf_sdca.persistence._templates import templates_from, templates_of
 from skcrf_sdca.persistence._values import (
     history_from,
@@ -55,36 +50,28 @@ from skcrf_sdca.persistence._vectorizers import (
 )
 from skcrf_sdca.text import ArcFeatures, TokenFeatures
 
-# Types of models, and input formats, that files of version 1 do not have.
+# The types of CRFs that files of version 1 have.
+OF_VERSION_1 = {"SDCACRF", "SAGNUSCRF", "OEGCRF", "LBFGSCRF"}
+# Other types of models, and input formats, that they do not have.
 SINCE = {
     "TokenFeatures": 2,
     "SequenceHasher": 2,
     "CRF": 2,
-    "skcrf_sdca.CRF": 2,
     "Tagger": 2,
     CUT_TABLE.name: 2,
-    "SGDCRF": 2,
-    "PassiveAggressiveCRF": 2,
     "tuples": 2,
-    "SegmentCRF": 2,
-    "GraphCRF": 2,
-    "TreeCRF": 2,
-    "DependencyCRF": 2,
     "ArcFeatures": 2,
     "OnlineDependencyCRF": 2,
     "TunedSpans": 2,
 }
 PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
-# The steps of a pipeline, in their order, and the types that each may have.
-ROLES = {
+# The steps of a pipeline before its CRF, in their order, and the types of each.
+_BEFORE = {
     "features": (TokenFeatures, ArcFeatures),
     "vectorizer": (SequenceVectorizer, SequenceHasher),
-    "crf": (*TYPES, compat.CRF),
 }
-_ROLE_OF = {cls: role for role, types in ROLES.items() for cls in types}
 # The types of the estimator in a compat.CRF.
 WITHIN = {name: CRFS[name] for name in WITHIN_COMPAT}
-WITHIN_SPANS = (*TYPES, *PIPELINES.values())
 TUNED_SPANS = {
     "type": str,
     "parameters": dict,
@@ -101,7 +88,7 @@ def describe(estimator):
     or NotFittedError if the format cannot represent the estimator, see `save_model`.
     """
     check_given(estimator)
-    describer = _DESCRIBERS.get(type(estimator))
+    describer = _describers().get(type(estimator))
     if hasattr(estimator, "best_estimator_"):
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved so: save its best_estimator_, "
@@ -110,7 +97,7 @@ def describe(estimator):
     if describer is None:
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved so: save_model takes "
-            f"{', '.join(cls.__name__ for cls in _DESCRIBERS)}. Use pickle or skops "
+            f"{', '.join(cls.__name__ for cls in _describers())}. Use pickle or skops "
             "for other types."
         )
     model, arrays = describer(estimator)
@@ -121,8 +108,8 @@ def _lowest_version(model):
     """Return the version of the format that has a model and its parts."""
     parts = [model, *(part for part in model.values() if isinstance(part, dict))]
     used = (part.get(name) for part in parts for name in ("type", "input_format"))
-    since = (SINCE.get(name, 1) for name in [*used, *model])
-    return max(since)
+    since = SINCE | dict.fromkeys(CRFS.keys() - OF_VERSION_1, 2)
+    return max(since.get(name, 1) for name in [*used, *model])
 
 
 def rebuild(document, array):
@@ -131,20 +118,27 @@ def rebuild(document, array):
     ``array(name, dtype, shape)`` returns the array of this name, type and shape.
     It raises ModelFormatError, TypeError or ValueError if the document describes none.
     """
-    return _rebuild_any(model_of(document), array, _REBUILDERS)
+    return _rebuild_any(model_of(document), array, _rebuilders())
 
 
 def _rebuild_any(model, array, types):
     name = model.get("type")
     if not isinstance(name, str) or name not in types:
         raise ModelFormatError(f"a model of type {name!r:.40} has no place in it")
-    return _REBUILDERS[name](model, array)
+    return _rebuilders()[name](model, array)
+
+
+def _roles():
+    """Return the steps of a pipeline, in their order, and the types of each."""
+    return {**_BEFORE, "crf": (*CRFS.values(), compat.CRF)}
 
 
 def _describe_pipeline(pipeline):
     names, steps = zip(*pipeline.steps, strict=True)
-    found = [_ROLE_OF.get(type(step)) for step in steps]
-    if len(steps) < 2 or found != [role for role in ROLES if role in found + ["crf"]]:
+    roles = _roles()
+    role_of = {cls: role for role, types in roles.items() for cls in types}
+    found = [role_of.get(type(step)) for step in steps]
+    if len(steps) < 2 or found != [role for role in roles if role in found + ["crf"]]:
         types = {name: type(step).__name__ for name, step in pipeline.steps}
         raise TypeError(
             "a pipeline can be saved so if its steps are a TokenFeatures, a "
@@ -171,21 +165,21 @@ def _describe_pipeline(pipeline):
 
 def _describe_step(name, role, parts):
     step, known = parts[role], {}
-    if type(step) in TYPES:
+    if type(step) in CRFS.values():
         known["vectorizer"] = parts.get("vectorizer")
     try:
-        return _DESCRIBERS[type(step)](step, **known)
+        return _describers()[type(step)](step, **known)
     except (TypeError, ValueError) as error:
         error.args = (f"step {name!r}: {error}",)
         raise
 
 
 def _rebuild_pipeline(model, array):
-    roles = [role for role in ROLES if role in model]
-    check_pipeline(model, roles)
+    types = {role: types for role, types in _roles().items() if role in model}
+    check_pipeline(model, list(types))
     parts = {
-        role: _rebuild_any(model[role], array, [type_name(cls) for cls in ROLES[role]])
-        for role in roles
+        role: _rebuild_any(model[role], array, [type_name(cls) for cls in own])
+        for role, own in types.items()
     }
     _check_steps(parts)
     vectorizer, crf = parts.get("vectorizer"), parts["crf"]
@@ -279,12 +273,12 @@ def _rebuild_compat(model, array):
 
 def _describe_tuned(tuned):
     tuned._validate_params()
-    if type(tuned.estimator) not in WITHIN_SPANS:
+    if type(tuned.estimator) not in _within_spans():
         raise TypeError(
             f"estimator of TunedSpans is a {type(tuned.estimator).__name__}, and must "
             "be a CRF or a pipeline with one"
         )
-    estimator, arrays = _DESCRIBERS[type(tuned.estimator)](tuned.estimator)
+    estimator, arrays = _describers()[type(tuned.estimator)](tuned.estimator)
     parameters = tuned.get_params(deep=False)
     del parameters["estimator"]
     curve = getattr(tuned, "curve_", None)
@@ -300,7 +294,7 @@ def _describe_tuned(tuned):
 
 def _rebuild_tuned(model, array):
     fields(model, "TunedSpans", TUNED_SPANS)
-    types = [type_name(cls) for cls in WITHIN_SPANS]
+    types = [type_name(cls) for cls in _within_spans()]
     estimator = _rebuild_any(model["estimator"], array, types)
     tuned = with_parameters(TunedSpans, model["parameters"], estimator=estimator)
     threshold = model["fit_threshold"]
@@ -313,8 +307,19 @@ def _rebuild_tuned(model, array):
     return tuned
 
 
+def _within_spans():
+    return (*CRFS.values(), *PIPELINES.values())
+
+
+def _describers():
+    return {**dict.fromkeys(CRFS.values(), describe_crf), **_DESCRIBERS}
+
+
+def _rebuilders():
+    return {**dict.fromkeys(CRFS, rebuild_crf), **_REBUILDERS}
+
+
 _DESCRIBERS = {
-    **dict.fromkeys(TYPES, describe_crf),
     compat.CRF: _describe_compat,
     SequenceVectorizer: describe_vectorizer,
     SequenceHasher: describe_hasher,
@@ -326,7 +331,6 @@ _DESCRIBERS = {
     Tagger: _describe_pipeline,
 }
 _REBUILDERS = {
-    **dict.fromkeys(CRFS, rebuild_crf),
     "CRF": _rebuild_compat,
     "SequenceVectorizer": rebuild_vectorizer,
     "SequenceHasher": rebuild_hasher,

@@ -25,8 +25,8 @@ from skcrf_sdca.persistence._archive import (
     read_archive,
     write_archive,
 )
-from skcrf_sdca.persistence._crfs import CRFS
 from skcrf_sdca.persistence._document import describe, rebuild
+from skcrf_sdca.persistence._registry import CRFS
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.form import VectorForm
 from skcrf_sdca.structures.segment.grammar import Grammar

@@ -17,14 +17,14 @@ from skcrf_sdca.distributed import DistributedCRF
 from skcrf_sdca.estimators import parameters as module
 from skcrf_sdca.estimators.base import BaseFit
 from skcrf_sdca.estimators.parameters import parameter, parameters
-from skcrf_sdca.persistence._crfs import TYPES
+from skcrf_sdca.persistence._registry import CRFS
 from skcrf_sdca.solvers.dca import DCA
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.solvers.sgd import SGD
 
-ESTIMATORS = (*TYPES, DistributedCRF)
+ESTIMATORS = (*CRFS.values(), DistributedCRF)
 every_estimator = pytest.mark.parametrize("cls", ESTIMATORS)
 
 

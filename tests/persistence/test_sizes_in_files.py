@@ -22,8 +22,8 @@ from skcrf_sdca import (
 )
 from skcrf_sdca._utils import memory
 from skcrf_sdca.persistence import _entries
-from skcrf_sdca.persistence._crfs import CRFS
-from skcrf_sdca.persistence._document import _DESCRIBERS, PIPELINES
+from skcrf_sdca.persistence._document import PIPELINES, _describers
+from skcrf_sdca.persistence._registry import CRFS
 from skcrf_sdca.serving import Predictor
 
 ON_LINUX = pytest.mark.skipif(
@@ -53,7 +53,7 @@ def test_numbers_that_become_sizes(names):
 def test_every_type_of_model_is_among_them():
     models = [model for model, *_ in size_fuzz.MODELS.values()]
     steps = [step for model in models for _, step in getattr(model, "steps", [])]
-    assert {type(model) for model in models + steps} == set(_DESCRIBERS)
+    assert {type(model) for model in models + steps} == set(_describers())
 
 
 @pytest.mark.parametrize("read", [load_model, Predictor.load])
