@@ -40,14 +40,7 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     block-coordinate Frank-Wolfe [2]_ with gap sampling and pairwise steps [3]_; the
     model is the best of its points and of their averages.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {weights_}
-    {fit_}
+    {of_chains}
 
     See Also
     --------
@@ -112,14 +105,7 @@ class SAGNUSCRF(RunOptions, SAGOptions, ChainOptions, ChainCRF):
     Large dense features are whitened: the steps are made in coordinates in which their
     second moments are even, see :doc:`/dense_features`.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {weights_}
-    {fit_}
+    {of_chains}
 
     See Also
     --------
@@ -159,14 +145,7 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
     whereas SDCA stores n_positions * n_labels^2. The fit stops on the same certificate.
     Their expectations are stored beside them up to 2 GiB, else derived at each visit.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {weights_}
-    {fit_}
+    {of_chains}
 
     See Also
     --------
@@ -203,14 +182,7 @@ class LBFGSCRF(RunOptions, ChainOptions, ChainCRF):
     bounds P(w) - min P because P is strongly convex. With `l1_ratio` above 0, the
     algorithm is OWL-QN (Andrew and Gao, ICML 2007).
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {weights_}
-    {fit_}
+    {of_chains}
 
     See Also
     --------

@@ -153,10 +153,7 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
             ``projective=True``; the message names the sentence and the word, counted
             from 1. If a sentence has more than 10,000 words.
 
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap is above tol * primal after max_iter epochs.
+        {above_tol}
 
         Examples
         --------

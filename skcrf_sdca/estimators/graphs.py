@@ -160,10 +160,7 @@ class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
             If the tables of a graph do not fit; the message says its treewidth, the
             bytes, and what would fit.
 
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap is above tol * primal after max_iter epochs.
+        {above_tol}
 
         Examples
         --------

@@ -175,10 +175,7 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
             what is known of y, the solver does not take the loss, or `init` or `prior`
             is no fitted SegmentCRF.
 
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap is above tol * primal after max_iter epochs.
+        {above_tol}
 
         Examples
         --------

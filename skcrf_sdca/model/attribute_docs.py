@@ -1,4 +1,7 @@
-"""Text of fitted attributes, and of objectives, that several docstrings share."""
+"""Text that docstrings of several estimators share.
+
+It is of fitted attributes and objectives, and of the warnings of `fit`.
+"""
 
 ATTRIBUTES = {
     "objective": """
@@ -48,6 +51,22 @@ ATTRIBUTES = {
         temperature_ : float
             The scores are divided by it before probabilities are computed; 0 after a
             fit with the hinge loss, which gives none.
+        """,
+    "of_chains": """
+        Parameters
+        ----------
+        {parameters}
+
+        Attributes
+        ----------
+        {weights_}
+        {fit_}
+        """,
+    "above_tol": """
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is above tol * primal after max_iter epochs.
         """,
     "n_iter_": """
         n_iter_ : int
