@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, field
 from numbers import Real
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
+from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import (
@@ -39,6 +41,7 @@ from skcrf_sdca.features.transformer import SequenceTransformer
 __all__ = ["SequenceUnion"]
 
 
+@constructed
 class SequenceUnion(SequenceTransformer, BaseComposition):
     """Concatenate the features that several transformers make of sequences.
 
@@ -95,18 +98,11 @@ class SequenceUnion(SequenceTransformer, BaseComposition):
 'vectors__x1']
     """
 
-    transformers_: list[tuple[str, Any, Any]]
-
-    def __init__(
-        self,
-        transformers: list[tuple[Any, ...]],
-        *,
-        n_jobs: int | None = None,
-        transformer_weights: Mapping[str, float] | None = None,
-    ) -> None:
-        self.transformers = transformers
-        self.n_jobs = n_jobs
-        self.transformer_weights = transformer_weights
+    transformers: list[tuple[Any, ...]]
+    _: KW_ONLY
+    n_jobs: int | None = None
+    transformer_weights: Mapping[str, float] | None = None
+    transformers_: list[tuple[str, Any, Any]] = field(init=False)
 
     def fit(self, X: Any, y: Labels | None = None, **params: Any) -> Self:
         """Fit every transformer.

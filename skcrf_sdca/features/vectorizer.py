@@ -5,6 +5,7 @@ The kernel that reads dicts defines which features an entry stands for.
 """
 
 from array import array
+from dataclasses import KW_ONLY, field
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, Encoder, Lookup
 from skcrf_sdca._utils.checked_parameters import Choices
+from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
@@ -45,6 +47,7 @@ from skcrf_sdca.features.vocabulary import (
 __all__ = ["SequenceVectorizer"]
 
 
+@constructed
 class SequenceVectorizer(ItemTransformer):
     """Turn sequences of feature dicts, or of lists of strings, into packed sequences.
 
@@ -115,8 +118,13 @@ class SequenceVectorizer(ItemTransformer):
            [0., 1., 0., 3.]])
     """
 
-    n_features_out_: int
-    input_format_: str
+    _: KW_ONLY
+    min_freq: int = 1
+    dtype: Literal["float64", "float32"] | type[np.float64] | type[np.float32] = (
+        "float64"
+    )
+    n_features_out_: int = field(init=False)
+    input_format_: str = field(init=False)
 
     _parameter_constraints = {
         "min_freq": [Interval(Integral, 1, None, closed="left")],
@@ -125,17 +133,6 @@ class SequenceVectorizer(ItemTransformer):
             Options(type, {np.float64, np.float32}),
         ],
     }
-
-    def __init__(
-        self,
-        *,
-        min_freq: int = 1,
-        dtype: (
-            Literal["float64", "float32"] | type[np.float64] | type[np.float32]
-        ) = "float64",
-    ) -> None:
-        self.min_freq = min_freq
-        self.dtype = dtype
 
     def fit(self, X: Sequences, y: object = None) -> Self:
         """Learn the features of `X`.

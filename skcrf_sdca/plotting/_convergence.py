@@ -4,6 +4,7 @@ Owns the dashes of curves, and their colours, which colour-blind people can tell
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, field
 from itertools import cycle
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.given_estimators import check_given
 
 from ._shared import crf_of, fitted_crf_of, new_axes
@@ -50,6 +52,7 @@ _Y_LABELS = {
 }
 
 
+@constructed
 class ConvergenceDisplay:
     """Curves of the convergence of one or several fits.
 
@@ -86,19 +89,13 @@ class ConvergenceDisplay:
     >>> plt.close(display.figure_)
     """
 
-    ax_: "Axes"
-    figure_: "Figure"
-    lines_: "list[Line2D]"
-    target_lines_: "list[Line2D]"
-
-    def __init__(
-        self,
-        histories: Mapping[str, Mapping[str, NDArray[Any]]],
-        *,
-        targets: Mapping[str, float] | None = None,
-    ) -> None:
-        self.histories = histories
-        self.targets = targets
+    histories: Mapping[str, Mapping[str, NDArray[Any]]]
+    _: KW_ONLY
+    targets: Mapping[str, float] | None = None
+    ax_: "Axes" = field(init=False)
+    figure_: "Figure" = field(init=False)
+    lines_: "list[Line2D]" = field(init=False)
+    target_lines_: "list[Line2D]" = field(init=False)
 
     @classmethod
     def from_estimator(

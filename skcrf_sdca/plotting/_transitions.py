@@ -5,11 +5,13 @@ negative ones red.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import KW_ONLY, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.structures.form import of_labels
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 _MAX_VALUES = 12
 
 
+@constructed
 class TransitionDisplay:
     """The weights of transitions, from label to label, as a heat map.
 
@@ -63,23 +66,15 @@ class TransitionDisplay:
     >>> plt.close(display.figure_)
     """
 
-    ax_: "Axes"
-    figure_: "Figure"
-    im_: "AxesImage"
-    text_: NDArray[np.object_] | None
-
-    def __init__(
-        self,
-        transition: ArrayLike,
-        *,
-        start: ArrayLike | None = None,
-        end: ArrayLike | None = None,
-        labels: Sequence[Hashable] | None = None,
-    ) -> None:
-        self.transition = transition
-        self.start = start
-        self.end = end
-        self.labels = labels
+    transition: ArrayLike
+    _: KW_ONLY
+    start: ArrayLike | None = None
+    end: ArrayLike | None = None
+    labels: Sequence[Hashable] | None = None
+    ax_: "Axes" = field(init=False)
+    figure_: "Figure" = field(init=False)
+    im_: "AxesImage" = field(init=False)
+    text_: NDArray[np.object_] | None = field(init=False)
 
     @classmethod
     def from_estimator(
