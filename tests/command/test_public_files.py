@@ -1,0 +1,63 @@
+"""The command reads public kinds of files as `read_corpus` does, by equal options."""
+
+import pytest
+from public_files import KINDS
+from public_files.sentences import words_of, written
+
+from skcrf_sdca.command._inputs import labelled_sentences, untrained_source
+from skcrf_sdca.command._main import _parser
+from skcrf_sdca.command._options import OF_FORMATS
+
+FILES = {
+    name: kind for name, kind in KINDS.items() if kind.is_files and kind.read is None
+}
+OWN = {*OF_FORMATS, "format", "encoding", "label_form"}
+
+
+def arguments(options):
+    """Return the options of `read_corpus` as the command takes them."""
+    for name, value in options.items():
+        own = f"--{name.replace('_', '-')}"
+        if name == "header":
+            yield own if value else "--no-header"
+            continue
+        parts = value if isinstance(value, (list, tuple)) else [value]
+        text = ",".join("_" if part is None else str(part) for part in parts)
+        yield from [own, text] if name in OWN else ["--option", f"{name}={text}"]
+
+
+def read(path, options, capsys):
+    """Return words and labels that `train` reads, or None, and all messages."""
+    argv = ["train", str(path), "-o", "m", *arguments(options)]
+    try:
+        parsed = _parser().parse_args(argv)
+        source = untrained_source(parsed)
+        X, y, reading = labelled_sentences(source, [str(path)], parsed)
+    except ValueError as error:
+        return None, [str(error)]
+    except SystemExit:
+        return None, [capsys.readouterr().err]
+    if not source.columns:
+        return (words_of(X), y), reading.messages()
+    at = list(source.columns).index("word")
+    return ([[token[at] for token in own] for own in X], y), reading.messages()
+
+
+@pytest.mark.parametrize("kind", FILES.values(), ids=FILES)
+def test_what_is_read_is_what_is_written(kind, tmp_path, capsys):
+    if kind.labels is None or "label_names" in kind.options:
+        return
+    found, messages = read(written(kind, tmp_path), kind.options, capsys)
+    if any(None in own for own in kind.labels):
+        assert found is None
+        assert "has no label" in messages[0]
+    else:
+        assert found == (kind.words, kind.labels), messages
+        assert bool(messages) == (kind.warns is not None), messages
+
+
+@pytest.mark.parametrize("kind", FILES.values(), ids=FILES)
+def test_what_is_guessed_is_right_or_said(kind, tmp_path, capsys):
+    found, messages = read(written(kind, tmp_path), {}, capsys)
+    if not messages:
+        assert found == (kind.words, kind.bare or kind.labels)
