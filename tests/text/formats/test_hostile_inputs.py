@@ -19,7 +19,7 @@ from skcrf_sdca.text.corpora import FORMATS
 # tells a linear reader from a quadratic one, whose time grows by the factor squared.
 SMALL, FACTOR = 500, 20
 SECONDS_OF_NOISE = 0.1
-JSON_OF_PROGRAMS = {"prodigy", "doccano", "spacy", "label-studio"}
+JSON_OF_PROGRAMS = ["prodigy", "doccano", "spacy", "label-studio"]
 WEBANNO = "#FORMAT=WebAnno TSV 3.3\n#T_SP=x.NamedEntity|value\n\n\n#Text=a\n"
 XMI = '<x:XMI xmlns:x="x"><Sofa sofaString="{}"/>{}</x:XMI>'
 BIOC = "<collection><document><passage>{}</passage></document></collection>"
