@@ -51,15 +51,16 @@ def format_name(options, first):
 def labelled_sentences(source, names, options):
     """Return the tokens and the labels of all sentences of files, and their Reading."""
     reading, X, y = reading_of(options, labelled=True), [], []
-    for name in names:
-        for sentence in source.sentences(name, reading):
-            X.append(sentence.tokens)
-            y.append(sentence.labels)
-    check_any(y, names)
     has_features = isinstance(source, AttributesFormat)
     name = source.name if has_features else format_name(options, options.files[0])
     is_guess = options.format is None and not has_features
+    # Errors name the option, too.
     reading.take("format", name, option="format" if is_guess else None)
+    for file in names:
+        for sentence in source.sentences(file, reading):
+            X.append(sentence.tokens)
+            y.append(sentence.labels)
+    check_any(y, names)
     form = options.label_form or FORMATS[name].label_form
     return X, y if form is None else unify_labels(y, form), reading
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from skcrf_sdca._utils.typing import SpanScheme
@@ -37,16 +38,36 @@ def read_slash(
     """Yield a sequence for each line of tokens such as "dog/NN"."""
     lines = numbered_lines(file, reading.encoding)
     sentences = ([line] for line in lines if line[1].strip(BLANKS))
+    has_labels = reading.labelled
+    if not has_labels:
+        has_labels, sentences = _have_labels(sentences, separator)
+        if has_labels:
+            reading.take("label", f"what follows {separator!r}, not read")
     words: Counter[bool] = Counter()
-    for sequence in _of_slashes(file, sentences, reading.labelled, separator):
+    for sequence in _of_slashes(file, sentences, has_labels, separator):
         words.update(separator in token["word"] for token in sequence.tokens)
-        yield sequence
+        yield sequence if reading.labelled else sequence._replace(labels=None)
     if reading.labelled and words[True] > max(words[False], _FEW_WORDS):
         reading.odd(
             f"{words[True]:,} words have {separator!r} themselves, for only what "
             "follows the last one is a label: where all words have several columns, "
             f"write each on a line, for columns and {reading.option('delimiter')}."
         )
+
+
+def _have_labels(sentences, separator):
+    """Return whether words have labels, as the first ones tell, and all sentences."""
+    first, n = [], 0
+    for sentence in sentences:
+        first.append(sentence)
+        words = [text for _, line in sentence for text in line.split()]
+        parts = (text.rpartition(separator) for text in words)
+        if not all(word and label for word, _, label in parts):
+            return False, chain(first, sentences)
+        n += len(words)
+        if n > _FEW_WORDS:
+            break
+    return True, chain(first, sentences)
 
 
 def read_penn(file: object, reading: Reading) -> Iterator[Read]:

@@ -85,3 +85,20 @@ def test_comments_among_brackets_are_told():
     with pytest.warns(ReadingWarning, match="1 line left out: they begin with '#'.*''"):
         assert len(read_corpus(io.StringIO(text), "brackets")[0]) == 1
     assert len(read_corpus(io.StringIO(text), "brackets", comment="")[0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Anna/PER left/O\nYes/O\n", [["Anna", "left"], ["Yes"]]),
+        ("and/or else\n1/2\n", [["and/or", "else"], ["1/2"]]),
+        ("and/or\nelse\n", [["and/or"], ["else"]]),
+        ("a/B c/D\n" * 15, [["a", "c"]] * 15),
+    ],
+)
+def test_labels_that_are_not_wanted_are_no_part_of_words(text, words):
+    X, reading = read_corpus(
+        io.StringIO(text), "slash", labelled=False, return_reading=True
+    )
+    assert [[token["word"] for token in own] for own in X] == words
+    assert ("label" in reading.taken) == (words[0][0] != "and/or")

@@ -1,17 +1,24 @@
 """The command reads public kinds of files as `read_corpus` does, by equal options."""
 
+import io
+import re
+import warnings
+
 import pytest
 from public_files import KINDS
 from public_files.sentences import words_of, written
 
+from skcrf_sdca.command import main
 from skcrf_sdca.command._inputs import labelled_sentences, untrained_source
 from skcrf_sdca.command._main import _parser
 from skcrf_sdca.command._options import OF_FORMATS
+from skcrf_sdca.text import read_corpus
 
 FILES = {
     name: kind for name, kind in KINDS.items() if kind.is_files and kind.read is None
 }
 OWN = {*OF_FORMATS, "format", "encoding", "label_form"}
+ARGUMENT = re.compile(r"\b(columns|label|format)=")
 
 
 def arguments(options):
@@ -59,5 +66,55 @@ def test_what_is_read_is_what_is_written(kind, tmp_path, capsys):
 @pytest.mark.parametrize("kind", FILES.values(), ids=FILES)
 def test_what_is_guessed_is_right_or_said(kind, tmp_path, capsys):
     found, messages = read(written(kind, tmp_path), {}, capsys)
-    if not messages:
+    if kind.says is None:
+        assert messages == []
         assert found == (kind.words, kind.bare or kind.labels)
+    else:
+        assert re.search(ARGUMENT.sub(r"--\1", kind.says), " ".join(messages)), messages
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfdbinary):
+    """Return a function that runs the command in a folder: status, output, messages."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*own):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            status = main([*map(str, own)])
+        out, err = capfdbinary.readouterr()
+        return status, out, err.decode()
+
+    return run
+
+
+def tagged(out, kind):
+    """Return the labels in what the command wrote."""
+    name, label = next(iter(kind.source)), kind.options.get("label", "upos")
+    if name.endswith(".conllu") or kind.options.get("format") == "conllu":
+        return read_corpus(io.BytesIO(out), "conllu", label=label)[1]
+    text = out.decode(kind.options.get("encoding", "utf-8"))
+    blocks = text.strip("\n").split("\n\n")
+    at = 0 if kind.options.get("format") == "crfsuite" else -1
+    return [
+        [re.split(r"[\t ]", line)[at] for line in block.splitlines()]
+        for block in blocks
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FILES.values(), ids=FILES)
+def test_a_model_learns_what_is_written(kind, run, tmp_path):
+    if kind.labels is None or any(None in own for own in kind.labels):
+        return
+    source, options = written(kind, tmp_path), [*arguments(kind.options)]
+    fit = "-o", "m", "--alpha", "1e-5", "--quiet"
+    status, _, messages = run("train", source, *options, *fit)
+    assert status == 0, messages
+    assert bool(messages) == (kind.warns is not None), messages
+    status, out, messages = run("tag", "-m", "m", source, *options)
+    assert status == 0, messages
+    found = tagged(out, kind)
+    assert found[: len(kind.labels)] == kind.labels
+    # What has no annotations is tagged, too.
+    assert kind.warns is not None or len(found) == len(kind.labels)
