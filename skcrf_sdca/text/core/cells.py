@@ -31,7 +31,7 @@ def csv_rows(
     """
     if not delimiter:
         raise ValueError("delimiter='' is none; one is ',' or a tab.")
-    row = _Row(0, delimiter)
+    row, blanks = _Row(0, delimiter), " \t".replace(delimiter, "")
     for number, line in lines:
         if row.is_open or '"' in line:
             row = row if row.is_open else _Row(number, delimiter)
@@ -43,7 +43,7 @@ def csv_rows(
             if not row.is_open:
                 yield row.number, row.cells
         else:
-            yield number, [cell.lstrip(" ") for cell in line.split(delimiter)]
+            yield number, [cell.strip(blanks) for cell in line.split(delimiter)]
     if row.is_open:
         raise ValueError(
             f"{place(file, row.number)}: a quotation mark begins a cell that has no "
@@ -81,7 +81,7 @@ class _Row:
             return self._quoted(line, begin + 1)
         end = line.find(self._delimiter, begin)
         end = len(line) if end < 0 else end
-        self.cells.append(line[begin:end])
+        self.cells.append(line[begin:end].rstrip(" \t".replace(self._delimiter, "")))
         return end
 
     def _quoted(self, line, begin):

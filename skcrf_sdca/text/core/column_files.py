@@ -47,7 +47,7 @@ class ColumnFile:
         self._file, self._reading = file, reading
         self._delimiter, self._header = delimiter, header
         self._comments = Comments(file, reading, comment)
-        self.first_place, self.has_tabs = "", False
+        self.first_place, self.has_tabs, self._is_mixed = "", False, False
 
     def blocks(
         self,
@@ -100,8 +100,8 @@ class ColumnFile:
         # A delimiter may end a line.
         last = (next(filter(str.strip, reversed(row)), "") for row in rows)
         has_blank = any(" " in field.strip(BLANKS) for field in last)
-        is_mixed = (len(widths) > 1 or has_blank) and len(others) == 1
-        return mixed if is_mixed else rows
+        self._is_mixed = (len(widths) > 1 or has_blank) and len(others) == 1
+        return mixed if self._is_mixed else rows
 
     def _fitted_blocks(self, layout, blocks):
         """Yield blocks without comments, all of whose rows have the columns."""
@@ -109,6 +109,8 @@ class ColumnFile:
         at = None if layout.label is None else layout.names.index(layout.label)
         for block in blocks:
             numbers, texts, rows = self._comments.left_out(block, n)
+            if self._is_mixed and self._delimiter is None:
+                rows = list(map(mixed_fields, texts))
             if set(map(len, rows)) != {n}:
                 rows = [
                     self._fitted(layout, *line)

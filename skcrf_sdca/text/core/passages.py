@@ -18,6 +18,7 @@ from skcrf_sdca.text.spans.words import unspaced_scripts
 
 OVERLAPS = "left out: they overlap a longer one"
 UNALIGNED = "left out: they begin or end inside of a token"
+_WITH_BLANKS = "with blanks at the ends: do the offsets count other characters?"
 # Old programs of Macs wrote a carriage return alone.
 _LINE_END = re.compile("[\r\n]")
 # Characters of a span that messages show.
@@ -93,8 +94,10 @@ class Passages:
         name, text, spans, offsets, said = document
         if offsets is None:
             offsets = self._tokens_of(text)
-        # spaCy has tokens of white space.
-        offsets = [(b, e) for b, e in offsets if text[b:e].strip()]
+        else:
+            # spaCy has tokens of white space.
+            offsets = [(b, e) for b, e in offsets if text[b:e].strip()]
+            self._check_tokens(document, offsets)
         found, faults = located(text, spans or (), said)
         for fault in faults:
             self._note(document, *fault)
@@ -115,6 +118,14 @@ class Passages:
                 None if spans is None else labels[begin:end],
                 TextSource(name, text, own),
             )
+
+    def _check_tokens(self, document, offsets):
+        """Note tokens of a file that have blanks at their ends."""
+        for begin, end in offsets:
+            word = document.text[begin:end]
+            if word != word.strip():
+                where = f"characters {begin} to {end} of document {document.name}"
+                self._reading.note("token", _WITH_BLANKS, f"{word!r:.60}, {where}")
 
     def _tokens_of(self, text):
         if self._is_guessed:

@@ -5,6 +5,7 @@ prints it first.
 """
 
 import os
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,11 @@ _AT_ONCE = 64
 _N_KEPT = 20_000
 # Bounds of what is odd in the counts.
 _MANY_SENTENCES, _MANY_TOKENS, _FEW_TOKENS, _MANY_LABELS = 10, 2000, 20, 20
+
+
+_TAG = re.compile(r"O|[BIESLU]-\w+")
+# What separates or encloses columns, or a tag after another column: no label has it.
+_STRANGE = re.compile(rf'[\t"]|\s({_TAG.pattern})$')
 
 
 class ReadingWarning(UserWarning):
@@ -229,6 +235,9 @@ def _no_words(words):
     """Return what tells that many words are none, or None."""
     if all(map(str.isdecimal, words)):
         return f"are numbers such as {words[0]}"
+    tags = [word for word in words if _TAG.fullmatch(word)]
+    if 2 * len(tags) > len(words):
+        return f"are labels such as {max(tags, key=len)}"
     begin = os.path.commonprefix(words)
     return f"begin with {begin!r:.80}" if begin else None
 
@@ -240,7 +249,7 @@ def _counted(n, noun):
 
 def _odd_counts(reading):
     """Yield what is odd in the counts, and what may have been guessed wrongly."""
-    n, labels = reading.n_tokens, reading.labels
+    n = reading.n_tokens
     if n == 0:
         yield "nothing was read: there is no token", "format"
     # A name here and there does not make a text one of its script.
@@ -260,8 +269,13 @@ def _odd_counts(reading):
         yield f"all {reading.n_sentences:,} sentences have one token", "format"
     if reading.longest > _MANY_TOKENS:
         yield f"a sentence has {reading.longest:,} tokens", "format"
-    if not reading.labelled or n == 0:
-        return
+    if reading.labelled and n:
+        yield from _odd_labels(reading)
+
+
+def _odd_labels(reading):
+    """Yield what is odd in the counts of labels."""
+    n, labels = reading.n_tokens, reading.labels
     if labels[""]:
         yield f"{labels['']:,} of {_counted(n, 'token')} have the label ''", "label"
     elif reading.n_labels == 1 and n > _FEW_TOKENS:
@@ -269,6 +283,9 @@ def _odd_counts(reading):
         yield f"all {n:,} tokens have one label, {only!r:.80}", "label"
     if reading.n_labels == 0:
         yield "no token has a label", "label"
+    if found := [x for x in labels if isinstance(x, str) and _STRANGE.search(x)]:
+        few = f"{counted(len(found), 'label')} with a sign that labels have not"
+        yield f"{few}, such as {found[0]!r:.80}", "label"
     if reading.n_labels > max(_MANY_LABELS, n / 10):
         few = f"{reading.n_labels:,} labels of {n:,} tokens are more than a tenth"
         yield few, "label"

@@ -370,8 +370,7 @@ def iter_sentences(file, encoding):
             shared.clear()
         numbers, lines = zip(*block, strict=True)
         comments = list(takewhile(lambda line: line.startswith("#"), lines))
-        # A blank at the end of a line is no part of MISC.
-        lines = [line.rstrip(" ") for line in lines[len(comments) :]]
+        lines = lines[len(comments) :]
         for i, message in _faults(comments, lines):
             raise ValueError(f"{place(file, numbers[i])}: {message}")
         rows = []
@@ -472,7 +471,10 @@ def _columns_of_trees(trees):
 def labels_of(rows, names, k):
     """Return the labels of rows of sentence k, made of columns."""
     if len(names) == 1:
-        return [value_of(row, names[0]) for row in rows]
+        found = [value_of(row, names[0]) for row in rows]
+        # A blank at the end of a line is no part of MISC.
+        has_blanks = column_of(names[0]) in _WITH_SPACES
+        return [own.strip(" ") for own in found] if has_blanks else found
     try:
         labels = [joined([value_of(row, name) for name in names]) for row in rows]
     except ValueError as error:

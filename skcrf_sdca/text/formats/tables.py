@@ -143,7 +143,7 @@ def _rows_of(source, reading, delimiter):
         return list(csv_rows(source, lines, delimiter))
     # In files with tabs, a single quotation mark is a word.
     rows = ((k, line.split("\t")) for k, line in lines)
-    return [(k, [_unquoted(cell.lstrip(" ")) for cell in row]) for k, row in rows]
+    return [(k, [_unquoted(cell.strip(" ")) for cell in row]) for k, row in rows]
 
 
 def has_names(path):

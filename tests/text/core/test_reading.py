@@ -60,6 +60,9 @@ def test_what_is_left_out_is_counted_with_the_first_place():
         ([["O"] * 21], "all 21 tokens have one label, 'O'; label= says otherwise"),
         ([["O"] * 21 + [None]], "all 22 tokens have one label, 'O'"),
         ([[None, None]], "no token has a label"),
+        ([["O", "O\tx"]], "1 label with a sign that labels have not, such as 'O\\tx'"),
+        ([['"O', "O"]], "1 label with a sign that labels have not, such as '\"O'"),
+        ([["NN O", "NN B-X"]], "2 labels with a sign that labels have not, such as"),
         ([[str(k) for k in range(21)]], "21 labels of 21 tokens are more than a tenth"),
         ([["A"], ["B"]] * 6, "all 12 sentences have one token; format= says"),
         ([["A", "B"], ["A", "B"] * 1001], "a sentence has 2,002 tokens; format="),
@@ -108,3 +111,12 @@ def test_warnings_name_the_line_of_the_caller():
     with pytest.warns(ReadingWarning) as caught:
         read_corpus([("Anna left", [(1, 4, "PER")])])
     assert caught[0].filename == __file__
+
+
+def test_words_that_are_labels_are_told():
+    rows = "B-PER\tAnna\tx\nO\tran\tb\n\n" * 11
+    rows = rows.replace("B-PER", '"B-PER', 1)
+    with pytest.warns(
+        ReadingWarning, match="22 words are labels such as B-PER; column"
+    ):
+        read_corpus(io.StringIO(rows))
