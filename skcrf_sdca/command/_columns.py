@@ -116,7 +116,7 @@ class ColumnsFormat(TokensOfColumns):
     ) -> None:
         self._lines, self._label = lines, label
         self._asked, self._refuse = asked, refuse
-        self._is_given = columns is not None and asked is None
+        self._given = columns if asked is None else None
         self.columns = None if columns is None else self._with_label(columns)
 
     @property
@@ -162,17 +162,20 @@ class ColumnsFormat(TokensOfColumns):
         own = self._titles(rows) if titles is None else titles
         if self.columns is None:
             layout = self._learned(file, rows, titles)
-        elif self._is_given:
+        elif self._given is not None:
+            if self._number is not None and len(self._given) == len(rows[0]):
+                # The names are those of all columns, the label included.
+                self.columns = self._with_label(self._given, number_is_among=True)
             names = [*self.columns, *[LABEL] * (LABEL not in self.columns)]
             layout = Layout(self._names(names), LABEL, own)
         else:
             layout = self._fitted(file, reading, rows, own)
-        is_guess = self._asked is None and not self._is_given
+        is_guess = self._asked is None and self._given is None
         is_known = self._asked is not None and LABEL in self.columns
         layout.say(
             reading,
             columns=is_guess,
-            label=self._label is None and not (self._is_given or is_known),
+            label=self._label is None and self._given is None and not is_known,
         )
         if self._asked is None:
             reading.names = self._names(self.columns)
@@ -194,7 +197,7 @@ class ColumnsFormat(TokensOfColumns):
         number = number_of(self._label)
         return None if number is None else max(number, 1) - 1
 
-    def _with_label(self, names):
+    def _with_label(self, names, *, number_is_among=False):
         """Return names of columns with the label at its place, if it has one."""
         names = [f"_{k}" if n == UNREAD else n for k, n in enumerate(names, start=1)]
         if self._number is None:
@@ -202,7 +205,9 @@ class ColumnsFormat(TokensOfColumns):
         if self._asked is not None:
             # A model may have had its label in another column.
             names = [name for name in names if name != LABEL]
-        return [*names[: self._number], LABEL, *names[self._number :]]
+        k = self._number
+        is_among = number_is_among or names[k : k + 1] == [LABEL]
+        return [*names[:k], LABEL, *names[k + is_among :]]
 
     def _learned(self, file, rows, titles):
         """Return the layout that the first rows tell, and take its names."""

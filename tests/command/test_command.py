@@ -965,6 +965,8 @@ GERMEVAL = """\
         ["--columns", "_,word,label,_"],
         ["--columns", "id,word,ner,nested", "--label", "ner"],
         ["--columns", "id,word,nested", "--label", "3"],
+        ["--columns", "id,word,_,nested", "--label", "3"],
+        ["--columns", "id,word,label,nested", "--label", "3"],
     ],
 )
 def test_the_label_may_be_any_column(run, stdin, tmp_path, options):

@@ -113,8 +113,13 @@ def guessed_layout(
 
 
 def filled_part(rows: Sequence[Sequence[str]]) -> tuple[int, int]:
-    """Return the begin and the end of the columns that are not empty in all rows."""
+    """Return the begin and the end of the columns that are not empty in all rows.
+
+    If all are empty, these are all columns.
+    """
     filled = [any(column) for column in zip_longest(*rows)]
+    if not any(filled):
+        return 0, len(filled)
     return filled.index(True), len(filled) - filled[::-1].index(True)
 
 

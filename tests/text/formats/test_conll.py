@@ -182,3 +182,11 @@ def test_columns_of_answers_are_told():
 def test_columns_that_are_none_are_refused():
     with pytest.raises(ValueError, match="no column but the label is read"):
         read("B-PER\n", columns=["label"])
+
+
+def test_rows_without_any_field_are_told():
+    with pytest.warns(ReadingWarning) as caught:
+        read_corpus(io.StringIO(",,\n,,\n"), "columns", delimiter=",")
+    messages = " ".join(str(warning.message) for warning in caught)
+    assert "2 tokens without a word" in messages
+    assert "2 of 2 tokens have the label ''" in messages
