@@ -125,21 +125,36 @@ class CorpusFormat(TokensOfColumns):
 class AttributesFormat:
     """A format of `read_corpus` whose tokens are features, and have no columns.
 
-    In lines that are written the label is last, or first as in data of CRFsuite.
+    In lines that are written the label is last, or first as in data of CRFsuite. There
+    is a warning where the labels of a model, `known`, are among the features.
     """
 
     label = LABEL
     label_columns = (LABEL,)
     columns = read_columns = ()
 
-    def __init__(self, name: str, options: Mapping[str, Any]) -> None:
-        self.name, self._options = name, options
+    def __init__(
+        self, name: str, options: Mapping[str, Any], known: frozenset[str] = frozenset()
+    ) -> None:
+        self.name, self._options, self._known = name, options, known
 
     def sentences(self, name, reading):
         """Yield the sentences of a file."""
         file = file_of(name)
         for found in _sequences(file, reading, self.name, self._options):
+            if not reading.labelled:
+                self._look_for_labels(found[0], reading)
             yield Sentence(*found)
+
+    def _look_for_labels(self, tokens, reading):
+        """Tell of a label that each token has among its features."""
+        at = 0 if self._options.get(LABEL) == "first" else -1
+        found = [token[at] for token in tokens if isinstance(token, list) and token]
+        if found and self._known and self._known.issuperset(found):
+            reading.odd(
+                f"{found[0]!r:.40} is read as a feature, but is a label of the model: "
+                "files to be tagged have no labels."
+            )
 
     def text(self, sentence, *columns):
         """Return lines with the features of tokens and further columns."""

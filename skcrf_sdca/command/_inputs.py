@@ -165,8 +165,7 @@ def source_of(tagger, options, first):
     if set(map(column_of, columns_of(label))) <= set(COLUMNS):
         label = label if options.label is None else options.label
         return ConlluFormat(features.read_columns(), label)
-    classes = tagger[-1].classes_.tolist()
-    known = set(label_texts(tagger, [classes])[0])
+    known = _known_labels(tagger)
     return ColumnsFormat(
         options.columns or list(features.columns),
         lines_of(options),
@@ -186,7 +185,14 @@ def _features_source(tagger, options):
             "attributes, mallet or crfsuite."
         )
     _check_options(name, options)
-    return features_format(name, options)
+    own = _format_options(name, options)
+    return AttributesFormat(name, own, _known_labels(tagger))
+
+
+def _known_labels(tagger):
+    """Return the labels of a model as files have them."""
+    classes = tagger[-1].classes_.tolist()
+    return frozenset(label_texts(tagger, [classes])[0])
 
 
 def _has_features(name):
@@ -204,7 +210,7 @@ def untrained_source(options):
     name = format_name(options, options.files[0])
     _check_options(name, options)
     if _has_features(name):
-        return features_format(name, options)
+        return AttributesFormat(name, _format_options(name, options))
     if not keeps_lines(name):
         return corpus_format(name, options.columns, options)
     if name == "conllu":
@@ -266,11 +272,6 @@ def _format_options(name, options):
 def corpus_format(name, columns, options):
     """Return a format of `read_corpus` whose tokens have columns."""
     return CorpusFormat(name, columns, _format_options(name, options))
-
-
-def features_format(name, options):
-    """Return a format of `read_corpus` whose tokens have features of their own."""
-    return AttributesFormat(name, _format_options(name, options))
 
 
 def _text_format(features, options):
