@@ -17,7 +17,6 @@ from skcrf_sdca.text.core.rows import (
     iter_rows,
     mixed_fields,
     without_ends,
-    without_odd_blanks,
 )
 
 
@@ -53,22 +52,19 @@ class ColumnFile:
         self,
         layout_of: Callable[[list[list[str]], list[str] | None], Layout],
         *,
-        keeps_odd_blanks: bool = False,
+        one_column: bool = False,
     ) -> Iterator[tuple[Layout, Block]]:
         """Yield the layout and the rows of each sequence, which have its columns.
 
         ``layout_of(rows, titles)`` returns the layout, given the first rows and the
         titles of the header that the user says there is, or None; if its layout has
-        titles, they are the first of the rows. Lines that people see as blank are
-        blank, if they are not kept.
+        titles, they are the first of the rows. `one_column` is as in `iter_rows`.
         """
         lines = self._comments.without(
             numbered_lines(self._file, self._reading.encoding)
         )
         titles = self._titles(lines) if self._header else None
-        if not keeps_odd_blanks:
-            lines = without_odd_blanks(lines)
-        rows = iter_rows(lines, self._delimiter)
+        rows = iter_rows(lines, self._delimiter, one_column=one_column)
         first, blocks = self._comments.after_first(rows)
         if not first:
             return

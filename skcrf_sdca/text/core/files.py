@@ -23,6 +23,8 @@ _COMPRESSIONS = {
 }
 _LONGEST_BEGINNING = 10
 _UTF_8 = {"utf-8", "utf-8-sig"}
+# Programs of Windows begin files by this mark, and `cat` joins such files.
+_MARK = "\ufeff"
 # Bytes or characters that are read at once.
 _PIECE = 2**20
 
@@ -78,7 +80,7 @@ def text_encoding(name):
 
 def whole_text(file, encoding):
     """Return the text of a path or an open file, with the ends of its lines."""
-    return "".join(_texts(file, encoding)).removeprefix("\ufeff")
+    return "".join(_texts(file, encoding)).removeprefix(_MARK)
 
 
 def place(file, number):
@@ -92,14 +94,12 @@ def name_of(file):
 
 
 def numbered_lines(file, encoding):
-    """Yield the number of each line, from 1, and the line of a path or an open file.
+    """Return an iterator over the lines of a path or an open file, and their numbers.
 
-    The file is read as the lines are taken. A line that is not in the encoding raises
-    ValueError.
+    These count from 1. The file is read as the lines are taken. A line that is not in
+    the encoding raises ValueError.
     """
-    for number, line in enumerate(_lines(_texts(file, encoding)), start=1):
-        # Programs of Windows begin files by this mark, and `cat` joins such files.
-        yield number, line.rstrip("\r").removeprefix("\ufeff")
+    return enumerate(_lines(_texts(file, encoding)), start=1)
 
 
 def _lines(texts):
@@ -111,12 +111,18 @@ def _lines(texts):
         first, *lines = text.split("\n")
         unended.append(first)
         if lines:
-            *lines, last = "".join(unended), *lines
-            yield from lines
-            unended, has_end = [last], True
+            yield _clean("".join(unended))
+            unended, has_end = [lines.pop()], True
+            # To ask for all lines at once takes no time.
+            yield from map(_clean, lines) if "\r" in text or _MARK in text else lines
     rest = "".join(unended)
     # Tables that Excel writes "for Macintosh" have no other ends of lines.
-    yield from [rest] if has_end else rest.split("\r")
+    yield from map(_clean, [rest] if has_end else rest.split("\r"))
+
+
+def _clean(line):
+    """Return a line without the end that it has on Windows, and a mark before it."""
+    return line.rstrip("\r").removeprefix(_MARK)
 
 
 def _texts(file, encoding):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from skcrf_sdca.text.core.files import BLANKS, blocks
+from skcrf_sdca.text.core.files import BLANKS
 
 Numbered: TypeAlias = tuple[int, str]
 #: The numbers of some lines, the lines, and their columns.
@@ -18,26 +18,37 @@ _TABS_AND_BLANKS = re.compile("[ \t]+")
 _NOT_SEEN = re.compile(r"[\s\ufeff\u200b\u2060]*")
 
 
-def without_odd_blanks(numbered: Iterable[Numbered]) -> Iterator[Numbered]:
-    """Yield the numbered lines, with blank ones for those that people see as blank.
-
-    In a file of one column, such a line may be a token.
-    """
-    for number, line in numbered:
-        # To ask whether a line is of ASCII, or of white space, takes no time.
-        is_odd = line.isspace() or (not line.isascii() and _NOT_SEEN.fullmatch(line))
-        yield number, "" if is_odd else line
-
-
-def iter_rows(lines: Iterable[Numbered], delimiter: str | None) -> Iterator[Block]:
+def iter_rows(
+    lines: Iterable[Numbered], delimiter: str | None, *, one_column: bool = False
+) -> Iterator[Block]:
     """Yield the numbers of the lines, the lines and their columns of each sequence.
 
-    `lines` are read as the sequences are taken.
-    The number of columns is not checked.
+    `lines` are read as the sequences are taken. The number of columns is not checked.
+    Lines that people see as blank end sequences; in a file of one column they may be
+    tokens.
     """
-    for block in blocks(lines):
-        numbers, texts = zip(*block, strict=True)
-        yield numbers, texts, [fields(line, delimiter) for line in texts]
+    ends_sequence = _has_blanks_alone if one_column else _seems_blank
+    numbers: list[int] = []
+    texts: list[str] = []
+    for number, line in lines:
+        if not ends_sequence(line):
+            numbers.append(number)
+            texts.append(line)
+        elif texts:
+            yield numbers, texts, [fields(text, delimiter) for text in texts]
+            numbers, texts = [], []
+    if texts:
+        yield numbers, texts, [fields(text, delimiter) for text in texts]
+
+
+def _has_blanks_alone(line):
+    return not line.strip(BLANKS)
+
+
+def _seems_blank(line):
+    # To ask whether a line is of ASCII, or of white space, takes no time.
+    is_blank = not line or line.isspace()
+    return is_blank or (not line.isascii() and _NOT_SEEN.fullmatch(line) is not None)
 
 
 def is_blank(delimiter: str) -> bool:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from math import isfinite, nan
 
 from skcrf_sdca.text.core.comments import Comments
-from skcrf_sdca.text.core.files import BLANKS, blocks, numbered_lines, place
+from skcrf_sdca.text.core.files import BLANKS, numbered_lines, place
 from skcrf_sdca.text.core.passages import Read, TextSource
 from skcrf_sdca.text.core.reading import Reading
-from skcrf_sdca.text.core.rows import iter_rows, without_odd_blanks
+from skcrf_sdca.text.core.rows import iter_rows
 
 _ESCAPED = re.compile(r"\\(.)")
 # Before and after the last colon, if it is no escaped one.
@@ -40,7 +40,7 @@ def read_attributes(
         reading.take("label", f"the {label} field of a line", option="label")
     comments = Comments(file, reading, comment)
     lines = comments.without(numbered_lines(file, reading.encoding))
-    for k, block in enumerate(iter_rows(without_odd_blanks(lines), delimiter)):
+    for k, block in enumerate(iter_rows(lines, delimiter)):
         _, texts, rows = block
         # A delimiter may end a line.
         rows = [row[:-1] if len(row) > 1 and not row[-1] else row for row in rows]
@@ -55,9 +55,9 @@ def read_attributes(
 
 def read_scaled(file: object, reading: Reading) -> Iterator[Read]:
     """Yield sequences of a data file of CRFsuite, whose tokens are dicts of numbers."""
-    lines = without_odd_blanks(numbered_lines(file, reading.encoding))
-    for k, block in enumerate(blocks(lines)):
-        rows = [(number, *line.split("\t")) for number, line in block]
+    lines = numbered_lines(file, reading.encoding)
+    for k, (numbers, texts, _) in enumerate(iter_rows(lines, "\t")):
+        rows = [(n, *text.split("\t")) for n, text in zip(numbers, texts, strict=True)]
         for number, name, *fields in rows:
             _check_alone(fields, name, place(file, number), reading)
         labels = [label for _, label, *_ in rows] if reading.labelled else None

@@ -161,7 +161,7 @@ def read_columns(
     # Equal strings are stored once: this saves memory and makes lookups faster.
     shared: dict[str, str] = {}
     stored = shared.setdefault
-    blocks = found.blocks(layout_of, keeps_odd_blanks=has_one)
+    blocks = found.blocks(layout_of, one_column=has_one)
     for k, (layout, (numbers, _, rows)) in enumerate(blocks):
         places, names = zip(*layout.tokens, strict=True)
         at = None if layout.label is None else layout.names.index(layout.label)
