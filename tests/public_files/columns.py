@@ -166,7 +166,7 @@ KINDS = {
     ),
     "ANERcorp": Kind(
         {"ANERCorp": lines("{word} {label}", between="") * 150},
-        says="a sentence has 4,050 tokens; format=",
+        says="the only sentence has 4,050 tokens; format=",
         labels=None,
     ),
     "spaCy, .iob": Kind(

@@ -208,6 +208,12 @@ def _decoded(pieces, file, encoding):
     try:
         for piece in pieces:
             text = decoder.decode(piece)
+            if n_lines == 0 and text.count("\0") > len(text) // 4:
+                # So the letters of Latin scripts are in UTF-16 and UTF-32.
+                raise ValueError(
+                    f"{place(file, 1)}: not {encoding}, half of it are zeros; give the "
+                    "encoding of the file, such as encoding='utf-16-le'."
+                )
             n_lines += text.count("\n")
             yield text
         yield decoder.decode(b"", final=True)

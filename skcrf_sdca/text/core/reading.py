@@ -20,7 +20,9 @@ _AT_ONCE = 64
 # Tokens that are kept, to ask whether a column tells the label.
 _N_KEPT = 20_000
 # Bounds of what is odd in the counts.
-_MANY_SENTENCES, _MANY_TOKENS, _FEW_TOKENS, _MANY_LABELS = 10, 2000, 20, 20
+_MANY_SENTENCES, _FEW_TOKENS, _MANY_LABELS = 10, 20, 20
+# Tokens of a sentence that are many, and of one that is alone.
+_MANY_TOKENS, _MANY_OF_ONE = 2000, 500
 
 
 _TAG = re.compile(r"O|[BIESLU]-\w+")
@@ -267,7 +269,9 @@ def _odd_counts(reading):
         )
     if reading.longest == 1 and reading.n_sentences > _MANY_SENTENCES:
         yield f"all {reading.n_sentences:,} sentences have one token", "format"
-    if reading.longest > _MANY_TOKENS:
+    if reading.n_sentences == 1 and n > _MANY_OF_ONE:
+        yield f"the only sentence has {n:,} tokens", "format"
+    elif reading.longest > _MANY_TOKENS:
         yield f"a sentence has {reading.longest:,} tokens", "format"
     if reading.labelled and n:
         yield from _odd_labels(reading)
@@ -283,6 +287,8 @@ def _odd_labels(reading):
         yield f"all {n:,} tokens have one label, {only!r:.80}", "label"
     if reading.n_labels == 0:
         yield "no token has a label", "label"
+    elif labels[None] > n / 2 and n > _FEW_TOKENS:
+        yield f"{labels[None]:,} of {_counted(n, 'token')} have no label", "label"
     if found := [x for x in labels if isinstance(x, str) and _STRANGE.search(x)]:
         few = f"{counted(len(found), 'label')} with a sign that labels have not"
         yield f"{few}, such as {found[0]!r:.80}", "label"

@@ -59,10 +59,12 @@ def test_what_is_left_out_is_counted_with_the_first_place():
         ([["O", "B"], ["", "O"]], "1 of 4 tokens have the label ''; label= says"),
         ([["O"] * 21], "all 21 tokens have one label, 'O'; label= says otherwise"),
         ([["O"] * 21 + [None]], "all 22 tokens have one label, 'O'"),
-        ([[None, None]], "no token has a label"),
         ([["O", "O\tx"]], "1 label with a sign that labels have not, such as 'O\\tx'"),
         ([['"O', "O"]], "1 label with a sign that labels have not, such as '\"O'"),
         ([["NN O", "NN B-X"]], "2 labels with a sign that labels have not, such as"),
+        ([[None, None]], "no token has a label; label= says otherwise"),
+        ([["O", "B"], [None] * 20], "20 of 22 tokens have no label; label= says"),
+        ([["A", "B"] * 251], "the only sentence has 502 tokens; format= says"),
         ([[str(k) for k in range(21)]], "21 labels of 21 tokens are more than a tenth"),
         ([["A"], ["B"]] * 6, "all 12 sentences have one token; format= says"),
         ([["A", "B"], ["A", "B"] * 1001], "a sentence has 2,002 tokens; format="),
@@ -83,7 +85,10 @@ def test_odd_counts_are_told(labels, message):
         [[str(k % 20) for k in range(40)]],
         [[str(k % 21) for k in range(210)]],
         [["A"], ["B"]] * 5,
-        [["A", "B"] * 1000],
+        [["A", "B"] * 1000, ["A"]],
+        [["A", "B"] * 250],
+        [["A", None, None]],
+        [["A", "B"] * 9 + [None] * 18],
         [["A"]] * 100 + [["B", "A"]],
     ],
 )
@@ -120,3 +125,12 @@ def test_words_that_are_labels_are_told():
         ReadingWarning, match="22 words are labels such as B-PER; column"
     ):
         read_corpus(io.StringIO(rows))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
+def test_a_file_in_utf_16_without_a_mark_is_refused(encoding):
+    file = io.BytesIO("Anna B-PER\nran O\n".encode(encoding))
+    with pytest.raises(ValueError, match="file, line 1: not utf-8-sig, .*encoding="):
+        read_corpus(file)
+    file.seek(0)
+    assert read_corpus(file, encoding=encoding)[1] == [["B-PER", "O"]]
