@@ -4,6 +4,10 @@ Each toy is what the page "Extend the package" asks for: a class or a function, 
 entry in a table, and a twin that enumerates in plain NumPy.
 """
 
+import re
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -11,6 +15,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 import reference
+import skcrf_sdca
 from samples import flat_weights, registered, seeded
 from skcrf_sdca import (
     LBFGSCRF,
@@ -26,8 +31,16 @@ from skcrf_sdca._kernels.visits._visits import work_of_visit
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.estimators.parameters import POSITIVE, parameter, parameters
 from skcrf_sdca.objective.losses import LOG_LOSS, LOSSES, Loss, LossOption
-from skcrf_sdca.objective.penalties import L2, PENALTIES, ElasticNet, check_read
+from skcrf_sdca.objective.penalties import (
+    L2,
+    PENALTIES,
+    READ,
+    ElasticNet,
+    Penalty,
+    check_read,
+)
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import SoftLabels
 from skcrf_sdca.solvers import parallel
@@ -122,7 +135,72 @@ def test_a_loss_that_solvers_cannot_smooth_is_refused(data, monkeypatch):
         LBFGSCRF(loss="maximum").fit(*data)
 
 
-# A penalty: r(w) = sum_j d_j / 2 w_j^2 ------------------------------------------------
+# A penalty with a parameter: r(w) = sum_j d_j / 2 w_j^2, d_j the weight of a feature --
+
+
+class FeatureWeighted:
+    """An L2 penalty that weighs features: the larger d_j, the smaller the weights."""
+
+    name = "feature_weighted"
+    offers = frozenset({"gradient", "curvature"})
+
+    def __init__(self, structure, scale, *, feature_weight):
+        # Quadratic penalties are the same for every scale.
+        parameters = structure.new_parameters()
+        parameters.w[:] = 1.0
+        parameters.coef[:] = np.reshape(feature_weight, (-1, 1))
+        self.d = parameters.w
+        self.curvature = self.d.min()
+
+    def value(self, w):
+        return 0.5 * w @ (self.d * w)
+
+    def conjugate(self, v):
+        return 0.5 * v @ (v / self.d)
+
+    def primal_point(self, v):
+        return v / self.d
+
+    def gap(self, w, v, out=None):
+        value = self.value(w - v / self.d)
+        np.subtract(self.d * w, v, out=out)
+        return value
+
+
+@parameters
+class FeatureWeightedCRF(LBFGSCRF):
+    """L-BFGS with a penalty that weighs features.
+
+    Parameters
+    ----------
+    {parameters}
+    """
+
+    feature_weight: Any = parameter(POSITIVE, "array-like", default=1.0)
+    """float or array-like of shape (n_features,)
+
+    The weight d_j of each feature in the penalty.
+    """
+
+    _penalty = "feature_weighted"
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+def test_a_penalty_of_the_structure_and_a_parameter(data, temperature, monkeypatch):
+    options = {"loss": "softmax_margin", "temperature": temperature}
+    monkeypatch.setitem(PENALTIES, "feature_weighted", FeatureWeighted)
+    X, y = data
+    # The same as to divide the features by the roots of their weights.
+    d = np.array([4.0, 0.25])
+    toy = FeatureWeightedCRF(alpha=ALPHA, tol=1e-12, max_iter=1000, **options)
+    crf = toy.set_params(feature_weight=d).fit(X, y)
+    plain = LBFGSCRF(alpha=ALPHA, tol=1e-12, max_iter=1000, **options)
+    plain.fit([x / np.sqrt(d) for x in X], y)
+    assert_allclose(crf.coef_, plain.coef_ / np.sqrt(d), rtol=0, atol=1e-5)
+    assert_allclose(crf.transition_, plain.transition_, rtol=0, atol=1e-5)
+    assert_allclose(crf.primal_objective_, plain.primal_objective_, rtol=1e-9)
+    assert crf.duality_gap_ < 1e-8
+    assert toy.get_params()["feature_weight"] is d
 
 
 class Weighted:
@@ -149,16 +227,8 @@ class Weighted:
         return value
 
 
-class StronglyConvex(Weighted):
-    """The same, which says that it is strongly convex."""
-
-    offers = frozenset({"gradient", "curvature"})
-    curvature = 1.0
-
-
-@pytest.mark.parametrize("penalty", [Weighted, StronglyConvex])
-def test_a_penalty(data, penalty, monkeypatch):
-    monkeypatch.setitem(PENALTIES, "weighted", lambda *_: penalty())
+def test_a_penalty(data, monkeypatch):
+    monkeypatch.setitem(PENALTIES, "weighted", lambda *_: Weighted())
     toy = variant(LBFGSCRF, _penalty="weighted")
     crf = toy(alpha=ALPHA, tol=1e-12, max_iter=1000).fit(*data)
     weights = flat_weights(crf)
@@ -181,6 +251,14 @@ def test_a_penalty_that_dual_solvers_cannot_take_is_refused(data, monkeypatch):
         variant(SDCACRF, _penalty="weighted")().fit(*data)
 
 
+OF_THRESHOLD = {
+    "curvature": 1.0,
+    "threshold": 0.0,
+    "moved_point": abs,
+    "dual_point": abs,
+}
+
+
 @pytest.mark.parametrize(
     ("offers", "lacking", "message"),
     [
@@ -192,6 +270,7 @@ def test_a_penalty_that_dual_solvers_cannot_take_is_refused(data, monkeypatch):
         (("curvature",), {"curvature": len}, "no number `curvature`"),
         (("threshold",), {"curvature": 1.0}, "no number `threshold`"),
         (("threshold",), {"curvature": 1.0, "threshold": 0.0}, "`moved_point`"),
+        (("threshold", "curvature"), OF_THRESHOLD, "no tuple `factors`, though"),
     ],
 )
 def test_a_penalty_has_what_is_read_of_it(data, offers, lacking, message, monkeypatch):
@@ -199,6 +278,17 @@ def test_a_penalty_has_what_is_read_of_it(data, offers, lacking, message, monkey
     monkeypatch.setitem(PENALTIES, "weighted", lambda *_: variant(Weighted, **own)())
     with pytest.raises(NotImplementedError, match=message):
         variant(LBFGSCRF, _penalty="weighted")().fit(*data)
+
+
+def test_the_protocol_of_penalties_names_all_that_is_read():
+    root = Path(skcrf_sdca.__file__).parent
+    folders = "objective", "solvers", "structures", "estimators"
+    text = " ".join(p.read_text() for f in folders for p in (root / f).rglob("*.py"))
+    # What only a Proximal has, of which ProximalPoint is the solver.
+    found = set(re.findall(r"penalty\.(\w+)", text)) - {"center", "kappa", "move"}
+    of_protocol = {n for n in {*vars(Penalty), *Penalty.__annotations__} if n[0] != "_"}
+    checked = {name for _, _, names in READ for name in names}
+    assert found | {"name", "offers"} == of_protocol == checked | {"name", "offers"}
 
 
 @pytest.mark.parametrize("penalty", [L2(), ElasticNet(0.5, 0.1), ElasticNet(0.0, 1.0)])

@@ -159,7 +159,6 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         name, own_options = self._structure_options(training)
         structure = entry_of(STRUCTURES, name, "structure")
         loss = self._new_loss(training)
-        penalty = self._checked_penalty(structure, loss)
         n_labels = len(training.attributes["classes_"])
         made = structure(
             training.data,
@@ -171,6 +170,7 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
             n_jobs=self.n_jobs,
             **own_options,
         )
+        penalty = self._checked_penalty(made, loss)
         if loss.cost is not None:
             loss = loss._replace(cost=made.cost_of_states(loss.cost))
         if prior is not None:

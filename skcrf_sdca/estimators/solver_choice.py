@@ -105,8 +105,8 @@ class HasSolver:
     _solver_name : str
         The key of its solvers; a property where parameters decide.
     _penalty : str
-        A key of `PENALTIES`; the penalty is called with `l1_ratio` and the scale of the
-        loss.
+        A key of `PENALTIES`. What it is called with are the structure, the scale of
+        the loss, and the parameters that it names.
     """
 
     _solvers: ClassVar[Table] = SOLVERS
@@ -131,7 +131,7 @@ class HasSolver:
     def _checked_penalty(self, structure, loss):
         """Return the penalty; ValueError if no solver takes it with these."""
         new_penalty = entry_of(PENALTIES, self._penalty, "penalty")
-        penalty = new_penalty(self.l1_ratio, loss.scale)
+        penalty = new_penalty(structure, loss.scale, **self._named_by(new_penalty))
         solver, parts = self._suited(self._solver_name, structure, loss, penalty)
         check_needs(solver, *parts)
         return penalty
@@ -160,8 +160,12 @@ class HasSolver:
         return OF_CHAINS, type(self).__name__
 
     def _options_of(self, solver):
-        """Return the parameters that a solver takes, by name."""
-        names = _options(solver) & _names_of_parameters(type(self))
+        """Return the options of a solver, by name."""
+        return self._named_by(solver)
+
+    def _named_by(self, maker):
+        """Return the parameters that a solver or a penalty takes, by name."""
+        names = _options(maker) & _names_of_parameters(type(self))
         return {name: getattr(self, name) for name in names}
 
     def _made_solver(self, solver, problem, acceleration):
@@ -329,8 +333,9 @@ def _names_of_parameters(estimator):
 
 
 @cache
-def _options(solver):
-    """Return the names of the options that the constructor of a solver has."""
-    makers = (vars(cls).get("__init__", object) for cls in solver.__mro__)
+def _options(maker):
+    """Return the names of the options that a constructor, or a function, has."""
+    classes = getattr(maker, "__mro__", ())
+    makers = [vars(cls).get("__init__", object) for cls in classes] or [maker]
     arguments = (a for m in makers for a in inspect.signature(m).parameters.values())
     return {a.name for a in arguments if a.kind is a.KEYWORD_ONLY}

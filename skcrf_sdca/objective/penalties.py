@@ -1,11 +1,17 @@
 """Penalties r(w), with their conjugates.
 
 The primal point of a dual point is w = grad r*(v), v = w_hat(mu). A new penalty is one
-entry of `PENALTIES`.
+entry of `PENALTIES`: a class, or a function, that takes
+
+    structure   whose `new_parameters` say which number of w is which weight
+    scale       of the loss, see losses.py: solvers see w / scale, and the penalty
+                r(scale w) / scale^2
+    options     keyword arguments, each a parameter of the estimator of this name
 """
 
+from collections.abc import Callable
 from numbers import Real
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -35,12 +41,16 @@ class Penalty(Protocol):
         r(w) - c/2 ||w||^2 is convex.
     threshold : float
         With the offer "threshold": that of the l1 norm.
+    factors : tuple
+        With the offers "threshold" and "curvature", unless with "identity": what visits
+        multiply changes by, the arguments of `Weights.set_factors`.
     """
 
     name: ClassVar[str]
     offers: frozenset[str]
     curvature: float
     threshold: float
+    factors: tuple[Any, ...]
 
     def value(self, w):
         """Return r(w)."""
@@ -61,28 +71,30 @@ class Penalty(Protocol):
         """Return r(w) + r*(v) - <w, v>, and write grad r(w) - v to `out` (may be v)."""
 
 
-# What is read of each penalty, and of one with an offer.
-READ = {
-    None: ("value", "conjugate", "primal_point", "gap"),
-    "curvature": ("curvature",),
-    "threshold": ("curvature", "threshold", "moved_point", "dual_point"),
-}
-NUMBERS = {"curvature", "threshold"}
+_FUNCTIONS = "value", "conjugate", "primal_point", "gap"
+# What is read of a penalty, and its type, if it has the first offers and not the last.
+READ: tuple[tuple[set[str], set[str], dict[str, Any]], ...] = (
+    (set(), set(), dict.fromkeys(_FUNCTIONS, Callable)),
+    ({"curvature"}, set(), {"curvature": Real}),
+    ({"threshold"}, set(), {"curvature": Real, "threshold": Real}),
+    ({"threshold"}, set(), dict.fromkeys(("moved_point", "dual_point"), Callable)),
+    ({"threshold", "curvature"}, {"identity"}, {"factors": tuple}),
+)
+FORMS = {Callable: "function", Real: "number", tuple: "tuple"}
 
 
 def check_read(penalty):
     """Raise NotImplementedError if a penalty lacks what is read of it."""
-    for offer, names in READ.items():
-        if offer is not None and offer not in penalty.offers:
+    for offers, unless, names in READ:
+        if not offers <= penalty.offers or unless & penalty.offers:
             continue
-        for name in names:
-            found = getattr(penalty, name, None)
-            if not (isinstance(found, Real) if name in NUMBERS else callable(found)):
-                form = "number" if name in NUMBERS else "function"
-                cause = "" if offer is None else f", though it offers {offer!r}"
+        for name, form in names.items():
+            if not isinstance(getattr(penalty, name, None), form):
+                promise = " and ".join(map(repr, sorted(offers)))
+                cause = f", though it offers {promise}" if promise else ""
                 raise NotImplementedError(
-                    f"the penalty {penalty.name!r} has no {form} `{name}`{cause}; see "
-                    "skcrf_sdca.objective.penalties.Penalty"
+                    f"the penalty {penalty.name!r} has no {FORMS[form]} `{name}`"
+                    f"{cause}; see skcrf_sdca.objective.penalties.Penalty"
                 )
 
 
@@ -348,4 +360,8 @@ def elastic_net(l1_ratio, temperature=1.0):
     return ElasticNet(1.0 - l1_ratio, l1_ratio / temperature)
 
 
-PENALTIES = {"elastic_net": elastic_net}
+def _elastic_net_of(structure, scale, *, l1_ratio=0.0):
+    return elastic_net(l1_ratio, scale)
+
+
+PENALTIES = {"elastic_net": _elastic_net_of}

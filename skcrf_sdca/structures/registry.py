@@ -1,5 +1,7 @@
 """All structures, by their names."""
 
+from typing import Any
+
 from skcrf_sdca.structures.chain.observed_chain import ObservedChain
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
@@ -8,7 +10,7 @@ from skcrf_sdca.structures.graph.reweighted import ReweightedGraph
 from skcrf_sdca.structures.graph.structure import Graph
 from skcrf_sdca.structures.segment.structure import SegmentChain
 
-STRUCTURES = {
+STRUCTURES: dict[str, type[Any]] = {
     Chain.name: Chain,
     ObservedChain.name: ObservedChain,
     TupleChain.name: TupleChain,
