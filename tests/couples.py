@@ -46,16 +46,6 @@ class CoupleParameters(Parameters):
     def __init__(self, n_features, n_labels, w=None, pairs=None):
         super().__init__(n_features, n_labels, (n_labels, n_labels), w=w, pairs=pairs)
 
-    def _tied_of(self, weights):
-        return weights["couple"]
-
-    def _by_name(self):
-        return {"couple": self.tied}
-
-    def _blocks(self):
-        # There is no start and no end: weights that nobody keeps.
-        return self.coef, self.intercept, *np.zeros((2, self.n_labels)), self.tied
-
     def scores(self, rows, offsets, begin, end, *, temperature=1.0):
         """Return the CoupleScores of `potentials`."""
         return CoupleScores(*self.potentials(rows, offsets, begin, end, temperature))

@@ -7,7 +7,6 @@ how the vector becomes the `Weights` of a model, by labels and features, and how
 become the vector.
 """
 
-from abc import ABC, abstractmethod
 from copy import copy
 from itertools import accumulate, pairwise
 from math import prod
@@ -28,10 +27,12 @@ from skcrf_sdca.structures.form import Block, Form, Weights, dense_coef
 SPARE_FEATURES = 16
 
 
-class Parameters(ABC):
+class Parameters:
     """Weights of a model as one vector ``w`` and named views of it.
 
-    ``w`` is not copied; by default it is zeros.
+    ``w`` is not copied; by default it is zeros. A structure adds ``blocks``, and the
+    lengths of their other axes to `_sizes`. If `tied` is not these blocks end to end,
+    `_tied_of` and `_by_name` say what it is.
 
     Attributes
     ----------
@@ -84,13 +85,24 @@ class Parameters(ABC):
     def _of_labels(self):
         return [b.name for b in self.blocks if b.axes in (("label",), ("part",))]
 
-    @abstractmethod
+    def _tied_blocks(self):
+        """Return names and shapes of the blocks in `tied`, in their order."""
+        own, sizes = self._of_labels(), self._sizes()
+        blocks = (b for b in self.blocks if not (b.is_matrix or b.name in own))
+        return {b.name: tuple(sizes[axis] for axis in b.axes) for b in blocks}
+
     def _tied_of(self, weights):
         """Return the array `tied` of the Weights of a model."""
+        parts = [np.ravel(weights[name]) for name in self._tied_blocks()]
+        return np.concatenate([np.zeros(0), *parts]).reshape(self.tied_shape)
 
-    @abstractmethod
     def _by_name(self):
         """Return the weights in `tied` by the names of blocks."""
+        shapes = self._tied_blocks()
+        ends = list(accumulate(map(prod, shapes.values())))
+        parts = np.split(self.tied.reshape(-1), ends[:-1])
+        named = zip(shapes.items(), parts, strict=False)
+        return {name: part.reshape(shape) for (name, shape), part in named}
 
     def _sizes(self):
         """Return the lengths of the axes of the blocks, by their names."""
@@ -140,7 +152,7 @@ class Parameters(ABC):
         weights = Weights(Form.of_sizes(self.blocks, **self._sizes()), arrays)
         return weights if constraints is None else constraints.forbid(weights)
 
-    def clear_boundaries(self):  # noqa: B027
+    def clear_boundaries(self):
         """Set the weights to 0 that do not exist without boundaries."""
 
     def weights(self):
@@ -184,9 +196,10 @@ class Parameters(ABC):
             tied = tied / temperature
         return local, tied, bounds
 
-    @abstractmethod
     def _blocks(self):
         """Return coef, intercept, start, end and tied."""
+        # Only chains have a start and an end: weights that nobody keeps.
+        return self.coef, self.intercept, *np.zeros((2, self.n_labels)), self.tied
 
     def _layout(self):
         return None if self.pairs is None else self.pairs.layout

@@ -47,18 +47,8 @@ class CountParameters(Parameters):
     def __init__(self, n_features, n_labels, w=None, pairs=None):
         super().__init__(n_features, n_labels, (MOST + 1,), w=w, pairs=pairs)
 
-    def _tied_of(self, weights):
-        return weights["count"]
-
-    def _by_name(self):
-        return {"count": self.tied}
-
     def _sizes(self):
         return super()._sizes() | {"count": MOST + 1}
-
-    def _blocks(self):
-        # There is no start and no end: weights that nobody keeps.
-        return self.coef, self.intercept, *np.zeros((2, self.n_labels)), self.tied
 
     def scores(self, rows, offsets, begin, end, *, temperature=1.0):
         """Return the CountScores of `potentials`."""

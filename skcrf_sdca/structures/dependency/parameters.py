@@ -23,17 +23,6 @@ class ArcParameters(Parameters):
     def __init__(self, n_features, n_relations, w=None):
         super().__init__(n_features, n_relations, (0,), w=w)
 
-    def _tied_of(self, weights):
-        return np.zeros(0)
-
-    def _by_name(self):
-        return {}
-
-    def _blocks(self):
-        # There is no first and no last arc: weights that nobody keeps.
-        ends = np.zeros((2, self.n_labels))
-        return self.coef, self.intercept, *ends, self.tied
-
     def potentials(self, rows, offsets, begin, end, temperature=1.0):
         """Return scores of arcs, those of the label 0 first, as `Parameters` does."""
         local, *others = super().potentials(rows, offsets, begin, end, temperature)

@@ -74,8 +74,3 @@ class GraphParameters(Parameters):
 
     def _sizes(self):
         return super()._sizes() | {"edge_feature": self.n_edge_features}
-
-    def _blocks(self):
-        # A graph has no first and no last node: weights that nobody keeps.
-        ends = np.zeros((2, self.n_labels))
-        return self.coef, self.intercept, *ends, self.tied
