@@ -77,6 +77,7 @@ FORMATS: Mapping[str, Format] = {
     "markdown": Format(
         read_brackets, {"brackets": "[Anna Meier](PER)", "tokens": None}
     ),
+    "opennlp": Format(read_brackets, {"brackets": "<START:PER> Anna Meier <END>"}),
     "xml": Format(read_markup),
     "attributes": Format(read_attributes),
     "mallet": Format(read_attributes, {"label": "last"}),
@@ -102,7 +103,6 @@ _SUFFIXES = {
     **{".jsonl": "json", ".json": "json", ".csv": "table", ".ann": "brat"},
     ".con": "i2b2",
     **{".ndjson": "json", ".sgml": "xml", ".sgm": "xml", ".pos": "penn"},
-    **{".yml": "markdown", ".yaml": "markdown"},
 }
 # The formats of folders, by the ends of the names of annotations.
 _FOLDERS = {".ann": "brat", ".con": "i2b2"}
@@ -110,6 +110,8 @@ _FOLDERS = {".ann": "brat", ".con": "i2b2"}
 _BEGINNINGS = {
     ".xml": {"<collection": "bioc", "<!DOCTYPE collection": "bioc", "<xmi:": "xmi"},
     ".tsv": {"#FORMAT=WebAnno": "webanno"},
+    ".yml": {"nlu:": "markdown"},
+    ".yaml": {"nlu:": "markdown"},
 }
 _N_FIRST_LINES = 3
 _COMPRESSED = re.compile(r"\.(gz|bz2|xz)$")
@@ -235,6 +237,7 @@ def read_corpus(
                                                                      tokens, scheme
     markdown       "[Anna Meier](PER) lives", as Rasa has it, also   the same
                    in YAML
+    opennlp        "<START:PER> Anna Meier <END> lives"              the same
     xml            "<PER>Anna Meier</PER> lives", or MUC's           types, attribute,
                    ``<ENAMEX TYPE="PERSON">``                        tokens, scheme
     attributes     a label and any number of features on a line      label, delimiter,
@@ -265,7 +268,8 @@ def read_corpus(
     * label of "webanno": a layer, "layer|feature" or a feature; by default of
       NamedEntity, or else of another layer of spans. Layers of tokens, such as POS,
       have bare labels.
-    * brackets: the form of spans, "[PER Anna Meier]" or "[Anna Meier](PER)".
+    * brackets: the form of spans, "[PER Anna Meier]" or "[Anna Meier](PER)", or that
+      of OpenNLP, "<START:PER> Anna Meier <END>".
     * Where a file says the texts of its spans, their bounds may count UTF-16 units, as
       Label Studio and other programs in JavaScript do, or bytes of UTF-8. A span whose
       offsets meet another text is moved to its text, if this is near and there once.

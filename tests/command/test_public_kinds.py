@@ -18,7 +18,7 @@ FILES = {
     name: kind for name, kind in KINDS.items() if kind.is_files and kind.read is None
 }
 OWN = {*OF_FORMATS, "format", "encoding", "label_form"}
-ARGUMENT = re.compile(r"\b(columns|label|format)=")
+ARGUMENT = re.compile(r"\b(columns|label|format|comment)=")
 
 
 def arguments(options):

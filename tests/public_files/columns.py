@@ -21,14 +21,21 @@ BRACKETS = in_form({"O": "*", "B-PER": "(PER*)", "I-PER": "*)", "B-LOC": "(LOC*)
 BRACKETS[0][0] = "(PER*"
 ONE = {"words": [sum(WORDS, [])], "labels": [sum(LABELS, [])]}
 AMHARIC = "\u1260\u12a0\u12f2\u1235"
-HIPE = (
-    "TOKEN NE-COARSE-LIT NE-COARSE-METO NE-FINE-LIT NE-FINE-METO NE-FINE-COMP "
-    "NE-NESTED NEL-LIT NEL-METO MISC"
-)
 
 
 def tabs(*fields):
     return "\t".join(fields)
+
+
+TITLES = (
+    "TOKEN NE-COARSE-LIT NE-COARSE-METO NE-FINE-LIT NE-FINE-METO NE-FINE-COMP "
+    "NE-NESTED NEL-LIT NEL-METO MISC"
+)
+HIPE = (
+    tabs(*TITLES.split())
+    + "\n# language = de\n# document_id = a\n"
+    + lines(tabs("{word}", "{label}", "O", "{label}.sub", *"OOO___"), between="")
+).replace("O.sub", "O")
 
 
 def of_bars(path):
@@ -66,15 +73,16 @@ KINDS = {
         says="has labels of spans, and the label is none of these; columns=",
     ),
     "HIPE": Kind(
-        {
-            "HIPE-data-v1.4-train-de.tsv": tabs(*HIPE.split())
-            + "\n# language = de\n# document_id = a\n"
-            + lines(
-                tabs("{word}", "{label}", "O", "{label}.sub", *"OOO___"), between=""
-            ).replace("_\nThe", "EndOfLine\nThe")
-        },
+        {"HIPE-data-v1.4-train-de.tsv": HIPE},
         {"columns": ("word", "label", *[None] * 8), "header": True},
         says="NE-COARSE-LIT .* the label is none of these; columns=",
+        **ONE,
+    ),
+    "HIPE, by its title": Kind(
+        {"HIPE-data-v1.4-train-de.tsv": HIPE},
+        {"label": "NE-COARSE-LIT"},
+        says="NE-COARSE-LIT .* the label is none of these; columns=",
+        warns="NE-FINE-LIT is a feature, .* labels of the same types",
         **ONE,
     ),
     "MultiCoNER": Kind(
@@ -163,6 +171,39 @@ KINDS = {
         {"x.train": lines("{word} a b {label}", labels=GROBID)},
         {"format": "grobid"},
         bare=GROBID,
+    ),
+    "KLUE": Kind(
+        {
+            "klue-ner-v1_dev.tsv": lines(
+                "{word}\t{label}", start="## klue-{s}\t{text}\n"
+            )
+        },
+        {"comment": "##"},
+        says="is it a comment.* comment=",
+    ),
+    "TnT": Kind(
+        {"train.tt": "%% a corpus, tagged\n" + lines("{word}\t{pos}")},
+        {"comment": "%%"},
+        says="comment= how comments begin",
+        labels=POS,
+    ),
+    "Weibo": Kind(
+        {"weiboNER.conll.train": lines("{word}{m}\t{label}")},
+        says="the first 27 words end with numbers, such as 'Anna0'; columns=",
+        labels=None,
+    ),
+    "NERsuite": Kind(
+        {"train.iob2": lines("{label}\t{m}\t{n}\t{word}\t{word}\t{pos}")},
+        {"columns": ("label", None, None, "word", None, "pos")},
+        says="the first 27 words are numbers such as 0; columns=",
+    ),
+    "AIDA": Kind(
+        {
+            "AIDA-YAGO2-dataset.tsv": "-DOCSTART- (1 Anna)\n"
+            + lines("{word}\t{label}").replace("\tO\n", "\n")
+        },
+        says="columns= names each column",
+        labels=None,
     ),
     "ANERcorp": Kind(
         {"ANERCorp": lines("{word} {label}", between="") * 150},

@@ -87,6 +87,33 @@ def numbered(words, labels):
     return {"id": "1", "tokens": words, "ner_tags": list(map(NAMES.index, labels))}
 
 
+def of_lighttag(text, spans):
+    found = [{"start": b, "end": e, "tag": t, "value": text[b:e]} for b, e, t in spans]
+    return {"content": text, "annotations": found}
+
+
+def of_sagemaker(text, spans):
+    found = [{"label": t, "startOffset": b, "endOffset": e} for b, e, t in spans]
+    return {"source": text, "job": {"annotations": {"entities": found}}}
+
+
+def of_ubiai(text, spans):
+    found = [
+        {"text": text[b:e], "start": b, "end": e, "entityLabel": t} for b, e, t in spans
+    ]
+    return {"document": text, "tokens": found, "relations": []}
+
+
+def parts(text, spans):
+    """Return the parts of a text, some of which are spans, as Snips has them."""
+    found, end = [], 0
+    for b, e, t in spans:
+        found += [{"text": text[end:b]}, {"text": text[b:e], "entity": t}]
+        end = e
+    return [own for own in [*found, {"text": text[end:]}] if own["text"]]
+
+
+HINDI = "\u0930\u093e\u092e \u0926\u093f\u0932\u094d\u0932\u0940 \u0917\u092f\u093e"
 ARGILLA = of_spans("annotation", lambda b, e, t, _: [t, b, e], status="Validated")
 PRODIGY = of_spans(
     "spans", lambda b, e, t, _: {"start": b, "end": e, "label": t}, answer="accept"
@@ -206,6 +233,31 @@ KINDS = {
             )
         }
     ),
+    "LightTag": Kind(
+        {"export.json": json.dumps({"examples": of_texts(of_lighttag)})},
+    ),
+    "SageMaker": Kind(
+        {"output.manifest": jsonl(of_texts(of_sagemaker))}, says="columns=", labels=None
+    ),
+    "UBIAI": Kind(
+        {"export.json": json.dumps(of_texts(of_ubiai))},
+        says="no form fits",
+        labels=None,
+    ),
+    "TACRED": Kind(
+        {
+            "train.json": json.dumps(
+                of_sentences(
+                    lambda w, x: {"relation": "no", "token": w, "stanford_ner": x}
+                )
+            )
+        },
+        {"label": "stanford_ner"},
+        says="labels or spans may be named by label=",
+    ),
+    "Snips": Kind(
+        {"train.json": json.dumps([{"data": own} for own in of_texts(parts)])}
+    ),
     "CLUENER": Kind(
         {
             "train.json": jsonl(
@@ -214,6 +266,20 @@ KINDS = {
         },
         labels=[["B-PER", "O", "O"]],
         words=[["Anna", "in", "Bern"]],
+    ),
+    "Hindi": Kind(
+        {
+            "hi.jsonl": jsonl(
+                [{"text": HINDI, "label": [[0, 3, "PER"], [4, 10, "LOC"]]}]
+            )
+        },
+        labels=[["B-PER", "B-LOC", "O"]],
+        words=[HINDI.split()],
+    ),
+    "offsets in quotes": Kind(
+        {"all.jsonl": jsonl([{"text": "Anna left", "label": [["0", "4", "PER"]]}])},
+        says="begin, end and type, the first two as whole numbers",
+        labels=None,
     ),
     "offsets one too small": Kind(
         {"moved.jsonl": jsonl([MOVED])},

@@ -1,8 +1,10 @@
 """Tables: csv files and data frames."""
 
+import json
+
 import pandas as pd
 
-from .sentences import LABELS, POS, WORDS, Kind, lines, of_sentences
+from .sentences import LABELS, POS, WORDS, Kind, lines, of_sentences, of_texts
 
 LONG = pd.DataFrame(
     {
@@ -21,6 +23,14 @@ KAGGLE = "Sentence #,Word,POS,Tag\n" + lines(
 def of_numpy(words, labels):
     """Return a row of arrays, as pandas writes them."""
     return ",".join(f'"[{" ".join(map(repr, own))}]"' for own in (words, labels)) + "\n"
+
+
+def studio(text, spans):
+    """Return a row of Label Studio, with JSON in a cell."""
+    found = [
+        {"start": b, "end": e, "text": text[b:e], "labels": [t]} for b, e, t in spans
+    ]
+    return {"text": text, "id": 1, "label": json.dumps(found), "annotator": 1}
 
 
 KINDS = {
@@ -43,6 +53,26 @@ KINDS = {
             "ner.csv": "sentence,labels\n"
             + "".join(of_sentences(lambda w, x: f"{' '.join(w)},{' '.join(x)}\n"))
         }
+    ),
+    "csv with other titles": Kind(
+        {
+            "train.csv": lines("{s};{word};{label}", between="", start="").join(
+                ["Satz;Wort;Etikett\n", ""]
+            )
+        },
+        {"sentence": "Satz", "word": "Wort", "label": "Etikett"},
+        says="no column for .*word=",
+    ),
+    "Label Studio, CSV": Kind(
+        {"project.csv": pd.DataFrame(of_texts(studio)).to_csv(index=False)}
+    ),
+    "Comprehend": Kind(
+        {
+            "annotations.csv": "File,Line,Begin Offset,End Offset,Type\n"
+            "a.txt,0,0,4,PERSON\n"
+        },
+        says="no column for .*word=",
+        labels=None,
     ),
     "tsv with titles": Kind({"train.tsv": LONG.to_csv(sep="\t", index=False)}),
     "pandas, a row a token": Kind(LONG),

@@ -87,6 +87,11 @@ CONCEPTS = joined(
     for b, e, t in spans
 )
 ENAMEX = joined(marked('<ENAMEX TYPE="{type}">', "</ENAMEX>"))
+STANDOFF = joined(
+    f'<NAME start="{b}" end="{e}" text="{BODY[b:e]}" TYPE="{t}"/>'
+    for b, e, t in BODY_SPANS
+)
+ALL_OUTSIDE = "all 27 tokens have one label, 'O'"
 ANOTHER = "format= names other formats"
 
 KINDS = {
@@ -163,6 +168,43 @@ KINDS = {
             )
             + "</DOC>\n"
         },
+    ),
+    "GENIA, terms": Kind(
+        {
+            "GENIAcorpus3.02.xml": joined(
+                marked('<cons lex="x" sem="{type}">', "</cons>"),
+                "<sentence>{}</sentence>\n",
+            )
+        },
+        {"types": ["cons"], "attribute": "sem"},
+        says="attribute sem has 2 values, .* attribute=",
+    ),
+    "IEER": Kind(
+        {"APW.sgml": joined(marked('<b_enamex type="{type}">', "<e_enamex>"))},
+        says=ALL_OUTSIDE,
+        labels=None,
+    ),
+    "n2c2 2014": Kind(
+        {
+            "110-01.xml": f"<deIdi2b2>\n<TEXT><![CDATA[{BODY}]]></TEXT>\n"
+            f"<TAGS>{STANDOFF}</TAGS></deIdi2b2>"
+        },
+        says=ALL_OUTSIDE,
+        labels=None,
+    ),
+    "DDI": Kind(
+        {"ddi.xml": joined(TEXTS, '<sentence text="{}"></sentence>')},
+        says="nothing was read|no sentence",
+        labels=None,
+    ),
+    "OpenNLP": Kind(
+        {
+            "en-ner.train": joined(marked("<START:{type}> ", " <END>"))
+            .replace(".", " .")
+            .replace("!", " !")
+        },
+        {"format": "opennlp"},
+        ANOTHER,
     ),
     "inline XML": Kind({"names.xml": joined(marked("<{type}>"), "<s>{}</s>\n")}),
     "brackets": Kind(

@@ -19,6 +19,8 @@ from skcrf_sdca.text.core.answers import answers
 _AT_ONCE = 64
 # Tokens that are kept, to ask whether a column tells the label.
 _N_KEPT = 20_000
+# What may be guessed of columns.
+_OF_COLUMNS = {"word", "features"}
 # Bounds of what is odd in the counts.
 _MANY_SENTENCES, _FEW_TOKENS, _MANY_LABELS = 10, 20, 20
 # Tokens of a sentence that are many, and of one that is alone.
@@ -156,7 +158,7 @@ class Reading:
         if self.labelled:
             labels = (sequence.labels or () for sequence in found)
             self.labels.update(chain.from_iterable(labels))
-            if "features" in self.guesses and self._n_kept < _N_KEPT:
+            if not _OF_COLUMNS.isdisjoint(self.guesses) and self._n_kept < _N_KEPT:
                 self._kept += found
                 self._n_kept += sum(lengths)
 
@@ -240,8 +242,11 @@ def _no_words(words):
     tags = [word for word in words if _TAG.fullmatch(word)]
     if 2 * len(tags) > len(words):
         return f"are labels such as {max(tags, key=len)}"
-    begin = os.path.commonprefix(words)
-    return f"begin with {begin!r:.80}" if begin else None
+    if begin := os.path.commonprefix(words):
+        return f"begin with {begin!r:.80}"
+    if all(word[-1:].isdecimal() for word in words):
+        return f"end with numbers, such as {words[0]!r:.80}"
+    return None
 
 
 def _counted(n, noun):

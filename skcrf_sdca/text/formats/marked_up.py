@@ -174,10 +174,18 @@ class _Form(NamedTuple):
 _FORMS = {
     "[PER Anna Meier]": _Form(
         re.compile(
-            r"\[(?P<type>[^\s\[\]]++)\s++"
+            r"\[(?P<type>[^\s\[\]]++)\s++(?::\s++)?+"
             r"(?P<text>(?:[^\s\[\]]++|\s++(?!\]))*+)\s*+\]"
         ),
         re.compile(r"[\[\]]"),
+        None,
+    ),
+    "<START:PER> Anna Meier <END>": _Form(
+        re.compile(
+            r"<START:(?P<type>[^\s<>]++)>\s++"
+            r"(?P<text>(?:[^\s<]++|\s++(?!<))*+)\s++<END>"
+        ),
+        re.compile("<(?:START|END)"),
         None,
     ),
     "[Anna Meier](PER)": _Form(

@@ -16,7 +16,7 @@ Records = Iterator[Any]
 # Fields of annotations of Label Studio, and of records that are held.
 _ANNOTATIONS = ("annotations", "completions")
 _HOLDERS = (
-    *("documents", "data", "rasa_nlu_data", "common_examples"),
+    *("documents", "data", "rasa_nlu_data", "common_examples", "examples"),
     *("paragraphs", "sentences"),
 )
 

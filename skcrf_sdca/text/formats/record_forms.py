@@ -219,7 +219,9 @@ def _no_form(record, context, given):
     if is_mapping(record) and context.label not in {None, *record}:
         return f"no field {context.label!r} among {', '.join(map(str, record))}"
     if programs.are_data_sets(record):
-        return f"the data set has the parts {', '.join(map(str, record))}: read one"
+        names = ", ".join(map(str, record))
+        first = f"data[{next(iter(record))!r:.40}]"
+        return f"the data set has the parts {names}: read one, such as {first}"
     lacks = {name: _lacks(record, context, name) for name in FORMS}
     likely = [
         name for name, form in FORMS.items() if form.parts[0].words not in lacks[name]

@@ -137,10 +137,14 @@ def test_numbers_of_tokens_are_no_words(numbers):
         ("{k}", "are numbers such as 0"),
         ("/path/of/a/document", "begin with '/path/of/a/document'"),
         ("w={k}", "begin with 'w='"),
+        ("{c}{k}", "end with numbers, such as 'a0'"),
     ],
 )
 def test_words_that_are_none_are_told(word, what):
-    lines = (f"{word} w{{k}} B-PER\n{word} v{{k}} O\n\n".format(k=k) for k in range(11))
+    lines = (
+        f"{word} w{{k}} B-PER\n{word} v{{k}} O\n\n".format(k=k, c=chr(97 + k))
+        for k in range(11)
+    )
     with pytest.warns(ReadingWarning, match=rf"22 words {what}; columns= says other"):
         read("".join(lines))
 

@@ -70,6 +70,12 @@ TEXTS = (
             lambda n: "[" + "a" * n + "\n",
             lambda n: "[a](b)" * n + "\n",
         ],
+        "opennlp": [
+            lambda n: "<START:a> " * n + "\n",
+            lambda n: "<START:a> b <END> " * n + "\n",
+            lambda n: "<START:" + "a" * n + "\n",
+            lambda n: "<START:a> b" + " " * n + "<\n",
+        ],
         "xml": [
             lambda n: "<doc>\n" + "<P>Anna left\n" * n + "</doc>\n",
             lambda n: "<P><b>a</b>" * n,
