@@ -72,6 +72,9 @@ class ColumnFile:
         texts = [text for _, text in first]
         self.has_tabs = any("\t" in text for text in texts)
         layout = layout_of(self._first_rows(texts), titles)
+        n = len(layout.names)
+        # What fits with tabs alone is not mixed.
+        self._is_mixed &= any(len(fields(x, self._delimiter)) != n for x in texts)
         if layout.titles and titles is None:
             self._reading.take("titles", "the first line", option="header")
             blocks = _without_line(blocks, texts[0])
