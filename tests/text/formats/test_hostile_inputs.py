@@ -54,6 +54,10 @@ TEXTS = (
             lambda n: 'word,label\n"' + 'a"",' * n,
             lambda n: "word,label\n" + "[" * n + ",B\n",
             lambda n: "word" + "," * n + "\n",
+            lambda n: "word,label\n" + "[" * n + "]" * n + ",B\n",
+            lambda n: 'word,label\n"' + "a" * n + "\n",
+            lambda n: "word,label\n" + '"a\n' * n,
+            lambda n: "word,label\na,B\r" * n,
             lambda n: "word,label\n" + "a " * n + ',"' + "B, " * n + '"\n',
         ],
         "brackets": [
@@ -156,6 +160,15 @@ TEXTS = (
             lambda n: json.dumps({"text": "a " * n, "spans": [[0, 2 * n, "X"]] * n}),
             lambda n: json.dumps({"text": " " * n, "spans": [[0, n, "X"]] * n}),
             lambda n: '{"text": "' + "a" * n,
+            lambda n: "[" * n,
+            lambda n: "[" * n + "]" * n,
+            lambda n: '{"data":' * n + "1" + "}" * n,
+            lambda n: '{"a":[' * n + "]}" * n,
+            lambda n: json.dumps({f"a{k}": [1] for k in range(n)}),
+            lambda n: json.dumps({"text": "a", "annotations": [[]] * n}),
+            lambda n: json.dumps({"text": "a b " * n, "tags": ["O"] * 2 * n}),
+            lambda n: json.dumps([["a", "O"]] * n),
+            lambda n: json.dumps({"tokens": ["a"] * n, "entities": [[0, n, "X"]] * n}),
         ],
     }
 )
@@ -182,8 +195,18 @@ RECORDS = {
         lambda n: [{"tokens": ["a"], "tags": ["B"]}] * n,
         lambda n: [("a " * n, [(0, 2 * n, "X")] * n)],
         lambda n: [(" " * n, [(0, n, "X")] * n)],
+        lambda n: [[("a", "B")] * n],
+        lambda n: nested(n),
     ],
 }
+
+
+def nested(n):
+    """Return a list that holds one that holds one, and so on."""
+    found = []
+    for _ in range(n):
+        found = [found]
+    return found
 
 
 class Pieces(io.StringIO):
