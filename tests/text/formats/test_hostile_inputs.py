@@ -108,7 +108,9 @@ TEXTS = (
             lambda n: "|" * n + "\n",
         ],
         "bioc": [
-            lambda n: "<document><passage>" * n + "</passage></document>" * n,
+            lambda n: (
+                "<document><passage>" * (n // 4) + "</passage></document>" * (n // 4)
+            ),
             lambda n: BIOC.format("<sentence>" * n + "</sentence>" * n),
             lambda n: BIOC.format(
                 "<text>" + "a " * n + "</text>" + BIOC_NOTE.format(2 * n) * n
@@ -151,12 +153,12 @@ TEXTS = (
         ],
     }
     | {
-        name: [lambda n: '{"tokens": ["a"], "tags": ["B"]}\n' * n]
+        name: [lambda n: json.dumps({"text": "a " * n, "spans": []})]
         for name in JSON_OF_PROGRAMS
     }
     | {
         "json": [
-            lambda n: '{"tokens": ["a"], "tags": ["B"]}\n' * n,
+            lambda n: '{"tokens": ["a"], "tags": ["B"]}\n' * (n // 4),
             lambda n: json.dumps({"text": "a " * n, "spans": [[0, 2 * n, "X"]] * n}),
             lambda n: json.dumps({"text": " " * n, "spans": [[0, n, "X"]] * n}),
             lambda n: '{"text": "' + "a" * n,
@@ -192,7 +194,7 @@ CONCEPTS = {
 }
 RECORDS = {
     "records": [
-        lambda n: [{"tokens": ["a"], "tags": ["B"]}] * n,
+        lambda n: [{"tokens": ["a"], "tags": ["B"]}] * (n // 4),
         lambda n: [("a " * n, [(0, 2 * n, "X")] * n)],
         lambda n: [(" " * n, [(0, n, "X")] * n)],
         lambda n: [[("a", "B")] * n],
