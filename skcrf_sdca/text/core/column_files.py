@@ -73,8 +73,9 @@ class ColumnFile:
         self.has_tabs = any("\t" in text for text in texts)
         layout = layout_of(self._first_rows(texts), titles)
         n = len(layout.names)
-        # What fits with tabs alone is not mixed.
+        # What fits with tabs alone is not mixed, and neither is what fits in no way.
         self._is_mixed &= any(len(fields(x, self._delimiter)) != n for x in texts)
+        self._is_mixed &= all(len(mixed_fields(x)) == n for x in texts)
         if layout.titles and titles is None:
             self._reading.take("titles", "the first line", option="header")
             blocks = _without_line(blocks, texts[0])
