@@ -72,10 +72,7 @@ class ColumnFile:
         texts = [text for _, text in first]
         self.has_tabs = any("\t" in text for text in texts)
         layout = layout_of(self._first_rows(texts), titles)
-        n = len(layout.names)
-        # What fits with tabs alone is not mixed, and neither is what fits in no way.
-        self._is_mixed &= any(len(fields(x, self._delimiter)) != n for x in texts)
-        self._is_mixed &= all(len(mixed_fields(x)) == n for x in texts)
+        self._is_mixed = self._are_mixed(texts, len(layout.names))
         if layout.titles and titles is None:
             self._reading.take("titles", "the first line", option="header")
             blocks = _without_line(blocks, texts[0])
@@ -100,8 +97,16 @@ class ColumnFile:
         # A delimiter may end a line.
         last = (next(filter(str.strip, reversed(row)), "") for row in rows)
         has_blank = any(" " in field.strip(BLANKS) for field in last)
-        self._is_mixed = (len(widths) > 1 or has_blank) and len(others) == 1
-        return mixed if self._is_mixed else rows
+        is_mixed = (len(widths) > 1 or has_blank) and len(others) == 1
+        return mixed if is_mixed else rows
+
+    def _are_mixed(self, lines, n):
+        """Return whether the lines have n columns only between tabs and blanks."""
+        if self._delimiter is not None:
+            return False
+        rows = (without_ends(fields(line, None), n) for line in lines)
+        is_mixed = all(len(mixed_fields(line)) == n for line in lines)
+        return is_mixed and any(len(row) != n for row in rows)
 
     def _fitted_blocks(self, layout, blocks):
         """Yield blocks without comments, all of whose rows have the columns."""
@@ -109,7 +114,7 @@ class ColumnFile:
         at = None if layout.label is None else layout.names.index(layout.label)
         for block in blocks:
             numbers, texts, rows = self._comments.left_out(block, n)
-            if self._is_mixed and self._delimiter is None:
+            if self._is_mixed:
                 rows = list(map(mixed_fields, texts))
             if set(map(len, rows)) != {n}:
                 rows = [
