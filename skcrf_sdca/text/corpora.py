@@ -170,7 +170,9 @@ def read_corpus(
         Only returned if `return_sources`.
     reading : Reading
         What was taken for the format, the word, the label and so on, and which of it
-        was guessed: ``print(reading)`` shows it in one line. Only returned if
+        was guessed: ``print(reading)`` shows it in one line. ``reading.labels`` counts
+        the labels, ``reading.taken`` and ``reading.guesses`` are dicts of the above,
+        and ``reading.messages()`` lists the warnings. Only returned if
         `return_reading`.
 
     Raises
