@@ -19,6 +19,9 @@ from skcrf_sdca.text.core.rows import (
     without_ends,
 )
 
+# What is said of a line where files with titles were joined.
+REPEATED = "left out: it repeats the titles"
+
 
 class WidthError(ValueError):
     """A line has another number of columns than the layout."""
@@ -121,10 +124,23 @@ class ColumnFile:
                     self._fitted(layout, *line)
                     for line in zip(numbers, texts, rows, strict=True)
                 ]
+            if layout.titles and layout.titles in rows:
+                numbers, texts, rows = self._without_titles(
+                    layout.titles, numbers, texts, rows
+                )
             if rows:
                 self._comments.ask(texts, rows, at)
                 yield numbers, texts, rows
         self._comments.tell()
+
+    def _without_titles(self, titles, *block):
+        """Return a block without the rows that repeat the titles."""
+        lines = list(zip(*block, strict=True))
+        for number, _, row in lines:
+            where = place(self._file, number)
+            self._reading.note("line", REPEATED, where, n=row == titles)
+        others = [line for line in lines if line[-1] != titles]
+        return zip(*others, strict=True) if others else ((), (), [])
 
     def _fitted(self, layout, number, text, row):
         """Return the columns of a line, which are as many as the names.

@@ -10,6 +10,7 @@ from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.data.containers import is_frame
 from skcrf_sdca.data.tagging_schemes import OUTSIDE
 from skcrf_sdca.text.core.cells import csv_rows, is_list, listed
+from skcrf_sdca.text.core.column_files import REPEATED
 from skcrf_sdca.text.core.column_names import ROLES, candidates, plain_name
 from skcrf_sdca.text.core.comments import DOCUMENT
 from skcrf_sdca.text.core.files import is_source, numbered_lines, place
@@ -123,7 +124,10 @@ def _of_file(source, reading, delimiter, header, label, given):
                 f"{where}: {counted(len(row), 'column')}, but the first line has "
                 f"{len(names)}: {', '.join(titles)}."
             )
-        rows.append(tuple(own) if any(row) else ("",) * len(names))
+        is_title = layout is None and row == titles
+        reading.note("line", REPEATED, where, n=is_title)
+        is_end = is_title or not any(row)
+        rows.append(("",) * len(names) if is_end else tuple(own))
         places.append(where)
     while rows and not any(rows[-1]):
         # What follows the end of the last line.

@@ -155,6 +155,15 @@ def test_lines_of_another_format_name_the_option(tmp_path):
         read_corpus(tmp_path / "x.txt")
 
 
+@pytest.mark.parametrize("between", ["", "\n"])
+def test_titles_that_are_repeated_are_left_out(between):
+    text = "token\tner\nAnn\tB-PER\nran\tO\n"
+    with pytest.warns(ReadingWarning, match="1 line left out: it repeats the titles"):
+        words, y, _ = read(text + between + text)
+    assert sum(words, []) == ["Ann", "ran"] * 2
+    assert sum(y, []) == ["B-PER", "O"] * 2
+
+
 def test_a_label_that_is_no_column_is_refused():
     with pytest.raises(ValueError, match=r"no column label='ner': .* numbers 1 to 2"):
         read(PLAIN, label="ner")

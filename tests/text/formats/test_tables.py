@@ -43,6 +43,13 @@ def test_csv_files_without_titles_are_read(text, options):
     assert reading.taken["word"]
 
 
+def test_titles_that_are_repeated_are_left_out():
+    text = "word,tag\nAnn,B\nran,O\n"
+    with pytest.warns(ReadingWarning, match="1 line left out: it repeats .* line 4"):
+        words, y, _ = read(text * 2)
+    assert (words, y) == ([["Ann", "ran"]] * 2, [["B", "O"]] * 2)
+
+
 def test_a_first_row_that_may_be_titles_is_asked_about():
     with pytest.raises(ValueError, match=r"no column for word= among terme, .*header="):
         read("terme,marque\nAnn,B\nran,O\n")
