@@ -36,6 +36,7 @@ from .label_columns import (
     joined,
     taken_apart,
     value_of,
+    values_of,
     with_value,
     without_missing,
 )
@@ -245,7 +246,7 @@ def read_conllu(
     X, y, sentences = [], [], []
     for k, sentence in enumerate(iter_sentences(file, encoding)):
         rows = [row for row in sentence.rows if wanted[_kind(row["id"])]]
-        X.append([{name: value_of(row, name) for name in kept} for row in rows])
+        X.append(_tokens(rows, kept))
         if label is not None:
             y.append(labels_of(rows, names, k))
         if return_sentences:
@@ -276,8 +277,7 @@ def read_treebank(
         rows, labels = sentence.words, None
         if reading.labelled:
             labels = without_missing(labels_of(rows, names, k), names)
-        tokens = [{name: value_of(row, name) for name in kept} for row in rows]
-        yield Read(tokens, labels, TextSource(k))
+        yield Read(_tokens(rows, kept), labels, TextSource(k))
 
 
 def write_conllu(
@@ -468,10 +468,18 @@ def _columns_of_trees(trees):
     return dict(zip(("head", "deprel"), columns, strict=False))
 
 
+def _tokens(rows, names):
+    """Return the tokens of rows, which have columns and attributes of these names."""
+    if all(map(COLUMNS.__contains__, names)):
+        return [{name: row[name] for name in names} for row in rows]
+    columns = [values_of(rows, name) for name in names]
+    return [dict(zip(names, own, strict=True)) for own in zip(*columns, strict=True)]
+
+
 def labels_of(rows, names, k):
     """Return the labels of rows of sentence k, made of columns."""
     if len(names) == 1:
-        found = [value_of(row, names[0]) for row in rows]
+        found = values_of(rows, names[0])
         # A blank at the end of a line is no part of MISC.
         has_blanks = column_of(names[0]) in _WITH_SPACES
         return [own.strip(" ") for own in found] if has_blanks else found

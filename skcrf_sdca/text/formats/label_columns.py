@@ -79,6 +79,18 @@ def value_of(row, name):
     return next(values, start + EMPTY).removeprefix(start)
 
 
+def values_of(rows, name):
+    """Return the value that each row has for a name, as `value_of` does.
+
+    >>> from skcrf_sdca.text.formats.label_columns import values_of
+    >>> values_of([{"misc": "NER=O"}, {"misc": "_"}], "misc:NER")
+    ['O', '_']
+    """
+    if column_of(name) == name:
+        return [row[name] for row in rows]
+    return [value_of(row, name) for row in rows]
+
+
 def with_value(row, name, value):
     """Return a row with a value of a column, or of an attribute in one.
 
