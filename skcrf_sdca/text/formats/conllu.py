@@ -276,7 +276,9 @@ def read_treebank(
     for k, sentence in enumerate(iter_sentences(file, reading.encoding)):
         rows, labels = sentence.words, None
         if reading.labelled:
-            labels = without_missing(labels_of(rows, names, k), names)
+            # A blank at the end of a line is no part of MISC.
+            labels = [own.rstrip(" ") or own for own in labels_of(rows, names, k)]
+            labels = without_missing(labels, names)
         yield Read(_tokens(rows, kept), labels, TextSource(k))
 
 
@@ -479,10 +481,7 @@ def _tokens(rows, names):
 def labels_of(rows, names, k):
     """Return the labels of rows of sentence k, made of columns."""
     if len(names) == 1:
-        found = values_of(rows, names[0])
-        # A blank at the end of a line is no part of MISC.
-        has_blanks = column_of(names[0]) in _WITH_SPACES
-        return [own.strip(" ") for own in found] if has_blanks else found
+        return values_of(rows, names[0])
     try:
         labels = [joined([value_of(row, name) for name in names]) for row in rows]
     except ValueError as error:
