@@ -1,7 +1,7 @@
 """Constructors of estimators, made of their annotated attributes."""
 
 from dataclasses import dataclass, fields
-from typing import TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ def constructed(cls: type[T], *, kw_only: bool = False) -> type[T]:
     >>> Bag("crf").get_params()
     {'estimator': 'crf', 'n_estimators': 10}
     """
-    made = dataclass(eq=False, repr=False, match_args=False, kw_only=kw_only)(cls)
+    made: Any = dataclass(eq=False, repr=False, match_args=False, kw_only=kw_only)(cls)
     for own in fields(made):
         # A parameter is an attribute of an estimator, and not of its class.
         if own.init and own.name in vars(cls):

@@ -48,7 +48,9 @@ class Comments:
         self._has_tabs = False
         self._n_left_out, self._first_left_out = 0, 0
         # The labels of lines that begin with "#", and those of all lines after these.
-        self._first_kept, self._of_kept, self._others = 0, set(), set()
+        self._first_kept = 0
+        self._of_kept: set[str | None] = set()
+        self._others: set[str | None] = set()
 
     def without(self, numbered: Iterable[Numbered]) -> Iterator[Numbered]:
         """Yield the numbered lines but comments; where a document begins, a blank one.
@@ -91,7 +93,8 @@ class Comments:
                 found.append((number, text, row))
                 if text[0] == "#":
                     self._first_kept = self._first_kept or number
-        return tuple(zip(*found, strict=True)) if found else ((), (), [])
+        numbers, texts, rows = zip(*found, strict=True) if found else ((), (), ())
+        return numbers, texts, rows
 
     def keep(self, block: Block) -> None:
         """Keep lines that seem to be comments, where tokens have any columns."""

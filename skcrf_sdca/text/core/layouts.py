@@ -67,15 +67,15 @@ class Layout(NamedTuple):
 
 def given_layout(columns: Iterable[str | None], label: str | int | None) -> Layout:
     """Return the layout of columns whose names are given."""
-    columns = checked_names(columns)
+    columns, name = checked_names(columns), label
     if isinstance(label, int) and 0 < label <= len(columns):
-        label = columns[label - 1] or LABEL
-    if label is not None and label not in columns:
+        name = columns[label - 1] or LABEL
+    if isinstance(name, int) or (name is not None and name not in columns):
         raise ValueError(
             f"columns has no {label!r}: say with label= which of {columns} holds the "
             "labels, or label=None if none does."
         )
-    return Layout(columns, label)
+    return Layout(columns, name)
 
 
 def titled_layout(titles: Sequence[str], label: str | int | None) -> Layout:
@@ -109,7 +109,7 @@ def guessed_layout(
     is_titled = header is None and (is_title or has_titles(rows))
     found = titled_layout(rows[0], label) if is_titled else _usual(rows, label)
     titles = found.titles and [""] * first + found.titles
-    return Layout([None] * first + found.names, found.label, titles)
+    return Layout([*first * [None], *found.names], found.label, titles)
 
 
 def filled_part(rows: Sequence[Sequence[str]]) -> tuple[int, int]:
@@ -159,8 +159,9 @@ def _are_numbers(column):
 
 def number_of(label: str | int | None) -> int | None:
     """Return the number of a column, which may be written as text, or None."""
-    is_number = isinstance(label, int) or (label or "").isdecimal()
-    return int(label) if is_number and not isinstance(label, bool) else None
+    if isinstance(label, str):
+        return int(label) if label.isdecimal() else None
+    return None if isinstance(label, bool) else label
 
 
 def has_titles(rows: Sequence[Sequence[str]]) -> bool:

@@ -1,8 +1,8 @@
 """Texts whose annotations are in other files: which of a folder belong together."""
 
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from skcrf_sdca.text.core.files import is_path
 from skcrf_sdca.text.core.folders import files_below, others_in
@@ -13,7 +13,7 @@ _ALONE = "left out: there is no {} of the same name"
 
 
 def paired_texts(
-    source: os.PathLike[str] | str | Iterable[os.PathLike[str] | str],
+    source: Any,
     reading: Reading,
     end: str,
     partner_of: Callable[[Path], Path | None],

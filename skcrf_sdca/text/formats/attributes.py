@@ -7,6 +7,7 @@ names a backslash stands before each colon and each backslash.
 import re
 from collections.abc import Iterator
 from math import isfinite, nan
+from typing import Any
 
 from skcrf_sdca.text.core.comments import Comments
 from skcrf_sdca.text.core.files import BLANKS, numbered_lines, place
@@ -41,13 +42,15 @@ def read_attributes(
     comments = Comments(file, reading, comment)
     lines = comments.without(numbered_lines(file, reading.encoding))
     for k, block in enumerate(iter_rows(lines, delimiter)):
-        _, texts, rows = block
+        numbers, texts, found = block
         # A delimiter may end a line.
-        rows = [row[:-1] if len(row) > 1 and not row[-1] else row for row in rows]
+        rows: list[Any] = [
+            row[:-1] if len(row) > 1 and not row[-1] else row for row in found
+        ]
         comments.keep(block)
         comments.ask(texts, rows, at if reading.labelled else None)
         labels = [row.pop(at) for row in rows] if reading.labelled else None
-        for number, row, name in zip(block[0], rows, labels or (), strict=False):
+        for number, row, name in zip(numbers, rows, labels or (), strict=False):
             _check_alone(row, name, place(file, number), reading)
         yield Read([[x for x in row if x] for row in rows], labels, TextSource(k))
     comments.tell()

@@ -26,7 +26,7 @@ class Notes(Protocol):
 
     labelled: bool
 
-    def note(self, noun: str, what: str, cure: str = "") -> None:
+    def note(self, noun: str, what: str) -> None:
         """Note a thing of the record that is read."""
 
 

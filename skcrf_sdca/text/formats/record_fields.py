@@ -55,7 +55,7 @@ def are_labels(value: Any) -> bool:
     )
 
 
-def field_of(record: Any, role: str, is_wanted: Test) -> str | None:
+def field_of(record: Any, role: str, is_wanted: Test) -> Any:
     """Return the name of the first field that has a role and is wanted, or None."""
     if not isinstance(record, Mapping):
         return None
@@ -126,7 +126,7 @@ class Words(NamedTuple):
     labels: list[Any] | None = None
 
 
-def words_of(items: Iterable[Any], text: str | None, label: str | None) -> Words:
+def words_of(items: Iterable[Any], text: str | None, label: str | int | None) -> Words:
     """Return the tokens that are texts, or mappings with a text or with offsets.
 
     `label` is the name of the field of labels in mappings, by default a usual one.

@@ -57,7 +57,7 @@ class Context:
     def __init__(
         self,
         reading: Reading,
-        label: str | None = None,
+        label: str | int | None = None,
         have_spans: Callable[[], bool] = bool,
     ) -> None:
         self.labelled, self.label, self.have_spans = reading.labelled, label, have_spans

@@ -46,7 +46,7 @@ def read_records(
     source: Any,
     reading: Reading,
     *,
-    label: str | None = None,
+    label: str | int | None = None,
     columns: Iterable[str] = (),
     tokens: str | None = None,
     scheme: SpanScheme = "BIO",

@@ -93,7 +93,8 @@ def read_webanno(
     ``label`` is a layer, "layer|feature" or a feature; by default the layer is
     NamedEntity, or another one of spans. Layers of tokens have bare labels.
     """
-    passages, before, layers = Passages(reading, None, scheme), set(), None
+    passages, layers = Passages(reading, None, scheme), None
+    before: set[Any] = set()
     for k, (features, lines) in enumerate(_sentences(file, reading)):
         words = [line.row[2] for line in lines if line.part is None]
         text = " ".join(words)

@@ -120,9 +120,10 @@ def read_xmi(
     for k, (sofa, text) in enumerate(texts.items()):
         units, spans = unit_offsets(text, UTF_16), None
         found = [
-            Element(*_bounds(own, units, file), _name(own), dict(own.items()))
+            Element(begin, end, _name(own), dict(own.items()))
             for own in notes[sofa]
             if _name(own) in {_TOKEN, *wanted}
+            for begin, end in [_bounds(own, units, file)]
         ]
         offsets = _tokens(found, text, k, reading)
         if reading.labelled:

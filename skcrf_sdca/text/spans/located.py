@@ -67,7 +67,7 @@ def located(
             shift = span[0] - original[0] if what is MOVED else shift
         inner, other = bounds.inside(span)
         if what or other:
-            faults.append(Fault(other or what, original, own))
+            faults.append(Fault(str(other or what), original, own))
         if inner is not None:
             found.append(inner)
     return found, faults
