@@ -131,15 +131,15 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
         -------
         self : object
 
-        Warns
-        -----
-        UserWarning
-            If templates have `LabelPairs`, and the last step no ``edge_features``.
-
         Raises
         ------
         TypeError
             If the last step takes tables, no sequences; and what the steps raise.
+
+        Warns
+        -----
+        UserWarning
+            If templates have `LabelPairs`, and the last step no ``edge_features``.
 
         Examples
         --------
