@@ -1,13 +1,13 @@
 """Which tagging scheme labels have."""
 
-import re
 from collections import Counter
 from itertools import chain
 
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.data.tagging_schemes import OUTSIDE, parse_label
 from skcrf_sdca.metrics._scorers import TRIED_SCHEMES
-from skcrf_sdca.text import convert_labels, repair_labels
+from skcrf_sdca.text import repair_labels
+from skcrf_sdca.text.spans.labels import fault_of
 
 SCHEMES = (*TRIED_SCHEMES, "IO", "TYPES")
 # Labels of a scheme are almost all, if not more of those inside of spans are others.
@@ -47,12 +47,11 @@ def _is_valid(y, scheme):
 
 
 def _fault(y, scheme):
-    """Return what is not valid in label lists, without the cure in Python, or None."""
+    """Return what is not valid in label lists, or None."""
     try:
-        convert_labels(y, scheme, scheme)
+        return fault_of(y, scheme)
     except (TypeError, ValueError) as error:
-        return re.sub(r" Repair the labels first.*", "", str(error))
-    return None
+        return str(error)
 
 
 def almost(y):

@@ -103,7 +103,9 @@ def takes_estimators(public):
     """Return whether something public has a parameter or a method for estimators."""
     if hasattr(public, "from_estimator"):
         return True
-    if not callable(public) or public is persistence.ModelFormatError:
+    # `register` takes a class of estimators.
+    others = {persistence.ModelFormatError, persistence.register}
+    if not callable(public) or public in others:
         return False
     taken = {"estimator", "estimators", "transformer", "transformers"}
     return bool(taken & set(inspect.signature(public).parameters))

@@ -5,7 +5,7 @@ Here only the prefixes are written, which the spans determine: the rest of a lab
 span type, is kept as it is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from numbers import Integral
 from typing import Any, overload
@@ -82,17 +82,36 @@ def convert_labels(
         get_scheme(scheme, argument=argument)
     sequences, is_one = label_sequences(labels)
     spans = read_spans(sequences, source, strict=False, name="labels")
-    flat, offsets = list(chain.from_iterable(sequences)), offsets_of(sequences)
-    rests = list(map(get_scheme(source).rest, flat))
-    valid = _with_prefixes(rests, spans, offsets, source)
-    if valid != flat:
-        t = next(t for t, label in enumerate(flat) if label != valid[t])
+    if found := fault_of(sequences, source):
         raise ValueError(
-            f"{place_of(t, offsets, 'labels')} is {flat[t]!r}, but a valid sequence of "
-            f"the scheme {source!r} has {valid[t]!r} there. Repair the labels first: "
-            f"labels, n_changed = repair_labels(labels, {source!r})."
+            f"{found} Repair the labels first: labels, n_changed = "
+            f"repair_labels(labels, {source!r})."
         )
+    flat, offsets = chain.from_iterable(sequences), offsets_of(sequences)
+    rests = list(map(get_scheme(source).rest, flat))
     return _cut(_with_prefixes(rests, spans, offsets, target), offsets, is_one)
+
+
+def fault_of(sequences: Sequence[Sequence[str]], scheme: str) -> str | None:
+    """Return the first label that is not valid in a scheme, in words; None if all are.
+
+    Raise ValueError if a label is none of the scheme.
+
+    >>> from skcrf_sdca.text.spans.labels import fault_of
+    >>> fault_of([["O", "I-PER"]], "BIO")[:40]
+    "labels: sequence 0, item 1 is 'I-PER', b"
+    """
+    spans = read_spans(sequences, scheme, strict=False, name="labels")
+    flat, offsets = list(chain.from_iterable(sequences)), offsets_of(sequences)
+    rests = list(map(get_scheme(scheme).rest, flat))
+    valid = _with_prefixes(rests, spans, offsets, scheme)
+    if valid == flat:
+        return None
+    t = next(t for t, label in enumerate(flat) if label != valid[t])
+    return (
+        f"{place_of(t, offsets, 'labels')} is {flat[t]!r}, but a valid sequence of the "
+        f"scheme {scheme!r} has {valid[t]!r} there."
+    )
 
 
 @overload
