@@ -148,22 +148,6 @@ def test_every_source_of_the_kernels_is_compiled():
     assert sorted(sources) == sorted(written | {"skcrf_sdca/_kernels/_cython.c"})
 
 
-@pytest.mark.slow
-def test_the_kernels_passed_the_sanitizers_as_they_are():
-    if not (ROOT / ".git").exists():
-        pytest.skip("the tests are not in a checkout")
-    script, notes = ROOT / ".ci" / "sanitize", ROOT / ".ci" / "sanitized"
-    done = subprocess.run([script, "--digest"], stdout=subprocess.PIPE, check=True)
-    noted = dict(map(str.split, notes.read_text().splitlines()))
-    runs = {"addresses": "", "bounds": " --bounds", "fuzz": " --fuzz"}
-    runs["threads"] = " --threads"
-    digest = done.stdout.decode().strip()
-    lacking = [form for form in runs if noted.get(form) != digest]
-    assert not lacking, "kernels have changed since they passed; run " + " and ".join(
-        f".ci/sanitize{runs[form]}" for form in lacking
-    )
-
-
 def test_options_are_of_modules_that_exist():
     defined, _ = defined_by_setup()
     named = {*defined["OPTIONS_OF"], *defined["LINK_OPTIONS_OF"]}
