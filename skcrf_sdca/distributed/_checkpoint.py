@@ -4,6 +4,7 @@ A fit needs nothing else to go on: every w has a dual point, p(. | x; w), which 
 the certificate.
 """
 
+import io
 import os
 import warnings
 
@@ -44,8 +45,12 @@ class Checkpoint(Observer):
         w, sizes = self.solver.model.w, _sizes(self.solver.problem)
         arrays = {"w": np.asarray(w, FLOAT), "sizes": np.asarray(sizes, INT)}
         try:
+            # Not into the file: an archive that cannot be written complains once more
+            # when Python frees it.
+            archive = io.BytesIO()
+            np.savez(archive, **arrays)
             with atomic_write(self.path) as file:
-                np.savez(file, **arrays)
+                file.write(archive.getbuffer())
         except OSError as error:
             warnings.warn(
                 f"no checkpoint was written: {error}; the fit goes on, and a file that "
