@@ -6,6 +6,7 @@ and large letters, blanks and signs make no difference: "Ner_Tags" is "nertags".
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "word": (
@@ -75,6 +76,13 @@ def candidates(names: Iterable[object], role: str) -> list[object]:
     >>> candidates(["Sentence #", "Word", "POS", "Tag"], "label")
     ['Tag']
     """
-    known = ROLES[role]
-    found = [name for name in names if plain_name(name) in known]
-    return sorted(found, key=lambda name: known.index(plain_name(name)))
+    names = list(names)
+    return [names[k] for k in _places(tuple(map(str, names)), role)]
+
+
+@lru_cache(maxsize=4096)
+def _places(names, role):
+    """Return where the names that a role may have are; many records have the same."""
+    known, plain = ROLES[role], list(map(plain_name, names))
+    found = [k for k, name in enumerate(plain) if name in known]
+    return sorted(found, key=lambda k: known.index(plain[k]))
