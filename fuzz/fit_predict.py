@@ -17,7 +17,7 @@ from inputs import ODD, Inputs, random_bytes
 from skcrf_sdca import LBFGSCRF, PackedSequences, metrics
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.estimators.crfs import ESTIMATORS
-from skcrf_sdca.structures.chain.parameters import dense_coef
+from skcrf_sdca.structures.form import dense_coef
 
 ALPHAS = ("auto", 1e-3, 1.0, 1e-12, 1e6, 0.0, -1.0, np.nan, np.inf, "1", None)
 TRANSITIONS = ("all", "observed", "BIO", "BIOES", "x", [("O", "O")], np.eye(2), None)
