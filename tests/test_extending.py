@@ -5,6 +5,7 @@ entry in a table, and a twin that enumerates in plain NumPy.
 """
 
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import reference
 import skcrf_sdca
 from samples import flat_weights, registered, seeded
 from skcrf_sdca import (
+    CRF,
     LBFGSCRF,
     OEGCRF,
     SAGNUSCRF,
@@ -30,9 +32,15 @@ from skcrf_sdca._kernels.visits._item import Item
 from skcrf_sdca._kernels.visits._visits import work_of_visit
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.estimators.parameters import POSITIVE, parameter, parameters
-from skcrf_sdca.objective.losses import LOG_LOSS, LOSSES, Loss, LossOption
+from skcrf_sdca.objective.losses import (
+    LOG_LOSS,
+    LOSSES,
+    Loss,
+    LossOption,
+    Maximum,
+    new_loss,
+)
 from skcrf_sdca.objective.penalties import (
     L2,
     PENALTIES,
@@ -82,13 +90,11 @@ def minimum(objective, size):
 
 
 @pytest.fixture(scope="module")
-def best_of_the_smoothed_margin():
-    """The minimiser and the minimum of `smoothed_margin`."""
-    loss = reference.mean_loss(*drawn(), N_LABELS, tau=2.0, cost=COST)
+def best_of_sparsemax():
+    """The minimiser and the minimum of `sparsemax_objective`."""
+    X, y = drawn_rows()
     size = N_LABELS * (N_FEATURES + 3 + N_LABELS)
-    found = reference.smooth_optimum(loss, np.zeros(size), ALPHA)
-    assert_allclose(found.fun, smoothed_margin(found.x, *drawn()), rtol=1e-12)
-    return found.x, found.fun
+    return minimum(lambda w: sparsemax_objective(w, X, y), size)
 
 
 def variant(estimator, **attributes):
@@ -96,42 +102,109 @@ def variant(estimator, **attributes):
     return type(estimator.__name__, (estimator,), attributes)
 
 
-# A loss: softmax-margin with a temperature, and a cost that is not symmetric ----------
+# A loss with an entropy of its own: sparsemax, for items of one position -------------
 
+
+class Sparsemax(Loss):
+    """The conjugate of H(p) = 1/2 - ||p||^2 / 2, whose p have zeros [Martins16]."""
+
+    offers = frozenset({"smooth loss"})
+
+    def conjugate(self, scores):
+        """Return max_p <p, scores> + H(p) of each item."""
+        return self.expectations(scores, None)[2]
+
+    def expectations(self, scores, weight):
+        """Return the p of the maximum, no tied expectations, and the maximum."""
+        s = scores.local
+        if len(s) != len(scores):
+            raise ValueError("X: sparsemax is for sequences of one position.")
+        # The largest scores s_1, ..., s_k of the support have 1 + k s_k > their sum.
+        descending = -np.sort(-s, axis=1)
+        excess = descending.cumsum(axis=1) - 1.0
+        size = np.arange(1, s.shape[1] + 1)
+        k = (size * descending > excess).sum(axis=1, keepdims=True)
+        p = np.maximum(s - np.take_along_axis(excess, k - 1, axis=1) / k, 0.0)
+        values = (p * s).sum(axis=1) + (1.0 - (p * p).sum(axis=1)) / 2.0
+        return p, np.zeros_like(scores.tied), values
+
+
+SPARSEMAX = LossOption(Sparsemax, takes_temperature=True, takes_cost=True)
 COST = np.array([[0.0, 1.0, 2.0], [0.5, 0.0, 1.0], [3.0, 1.0, 0.0]])
-SMOOTHED = LossOption(takes_temperature=True, takes_cost=True)
+TAU = 2.0
 
 
-def smoothed_margin(weights, X, y):
-    """P(w) by enumeration: tau log sum_y exp((score + cost) / tau) - score of y_i."""
+def drawn_rows():
+    """Return items of one position, and labels that follow from them but for a few."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, N_FEATURES))
+    y = np.where(rng.random(40) < 0.2, rng.integers(N_LABELS, size=40), X[:, 0] > 0)
+    return [x[np.newaxis] for x in X], [[label] for label in y]
+
+
+def largest_over_supports(s):
+    """Return max_p <p, s> + 1/2 - ||p||^2 / 2, where p is of one of all supports."""
+    values = []
+    for support in product([False, True], repeat=len(s)):
+        own = s[np.array(support)]
+        p = own - (own.sum() - 1.0) / max(len(own), 1)
+        if len(own) and (p >= 0.0).all():
+            values.append(p @ own + (1.0 - p @ p) / 2.0)
+    return max(values)
+
+
+def sparsemax_objective(weights, X, y):
+    """P(w) by enumeration of labels and of supports."""
     value = ALPHA / 2 * weights @ weights
-    for x, path in zip(X, y, strict=True):
+    for x, (label,) in zip(X, y, strict=True):
         scores = reference.all_features(x, N_LABELS) @ weights
-        costs = COST[np.array(path), reference.all_paths(len(x), N_LABELS)].sum(axis=1)
-        of_labels = reference.features(x, path, N_LABELS) @ weights
-        value += (2.0 * logsumexp((scores + costs) / 2.0) - of_labels) / len(X)
+        largest = TAU * largest_over_supports((scores + COST[label]) / TAU)
+        value += (largest - scores[label]) / len(X)
     return value
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_a_loss(data, estimator, best_of_the_smoothed_margin, monkeypatch):
-    monkeypatch.setitem(LOSSES, "smoothed", SMOOTHED)
-    options = {"loss": "smoothed", "temperature": 2.0, "cost": COST}
-    toy = seeded(estimator, alpha=ALPHA, tol=1e-10, max_iter=3000, **options)
-    crf = toy.fit(*data)
+@pytest.mark.parametrize("solver", ["lbfgs", "auto"])
+def test_a_loss(solver, best_of_sparsemax, monkeypatch):
+    monkeypatch.setitem(LOSSES, "sparsemax", SPARSEMAX)
+    options = {"loss": "sparsemax", "temperature": TAU, "cost": COST, "tol": 1e-12}
+    X, y = drawn_rows()
+    crf = CRF(ALPHA, solver=solver, max_iter=1000, **options).fit(X, y)
     weights = flat_weights(crf)
-    best, value = best_of_the_smoothed_margin
-    assert_allclose(weights, best, rtol=0, atol=1e-4)
-    assert_allclose(crf.primal_objective_, smoothed_margin(weights, *data), rtol=1e-10)
+    best, value = best_of_sparsemax
+    assert_allclose(weights, best, rtol=0, atol=1e-5)
+    assert_allclose(crf.primal_objective_, value, rtol=1e-10)
+    assert_allclose(crf.primal_objective_, sparsemax_objective(weights, X, y))
     gap = crf.history_["gap"]
     assert (crf.history_["primal"] - value <= gap + 1e-9).all()
     assert_allclose(crf.history_["primal"] - crf.history_["dual"], gap, atol=1e-9)
 
 
+def test_a_loss_goes_with_a_sparse_penalty(monkeypatch):
+    monkeypatch.setitem(LOSSES, "sparsemax", SPARSEMAX)
+    X, y = drawn_rows()
+    options = {"loss": "sparsemax", "temperature": TAU, "l1_ratio": 0.5, "tol": 1e-8}
+    crf = LBFGSCRF(alpha=ALPHA / 4, max_iter=1000, cost=COST, **options).fit(X, y)
+    assert crf.duality_gap_ <= 1e-8 * crf.primal_objective_
+    assert 0 < np.count_nonzero(flat_weights(crf)) < flat_weights(crf).size
+
+
+def test_a_loss_without_log_z_is_refused_where_log_z_is_used(data, monkeypatch):
+    monkeypatch.setitem(LOSSES, "sparsemax", SPARSEMAX)
+    X, y = drawn_rows()
+    for estimator in (SDCACRF, OEGCRF, SAGNUSCRF):
+        with pytest.raises(ValueError, match="needs a loss with temperature > 0"):
+            estimator(loss="sparsemax").fit(X, y)
+    crf = LBFGSCRF(loss="sparsemax", alpha=ALPHA).fit(X, y)
+    assert not hasattr(crf, "predict_proba")
+    assert crf.score(X, y) > 0.7
+    with pytest.raises(ValueError, match="sequences of one position"):
+        LBFGSCRF(loss="sparsemax", alpha=ALPHA).fit(*data)
+
+
 def test_a_loss_that_solvers_cannot_smooth_is_refused(data, monkeypatch):
-    hinge = LossOption(takes_temperature=False, takes_cost=True)
+    hinge = LossOption(Maximum, takes_temperature=False, takes_cost=True)
     monkeypatch.setitem(LOSSES, "maximum", hinge)
-    with pytest.raises(ValueError, match="LBFGS needs a loss with temperature > 0"):
+    with pytest.raises(ValueError, match="LBFGS needs a smooth loss"):
         LBFGSCRF(loss="maximum").fit(*data)
 
 
@@ -495,7 +568,7 @@ def rows_of_table(X, n_labels, fixed):
     return rows
 
 
-HINGE = Loss("hinge", temperature=0.0, cost=1.0 - np.eye(N_LABELS))
+HINGE = new_loss("hinge", cost=1.0 - np.eye(N_LABELS))
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

@@ -29,6 +29,7 @@ needs the folder of corpora in SKCRF_SDCA_DATA, or downloads the letters.
 """
 
 import argparse
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ import numpy as np
 
 import tables
 import tasks
-from skcrf_sdca.objective.losses import Loss
+from skcrf_sdca.objective.losses import new_loss
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.averaged import Averaged
 from skcrf_sdca.solvers.bcfw import BCFW
@@ -95,9 +96,9 @@ class Difference:
     def __init__(
         self, X, labels, n_labels, alpha, temperature, margin, is_difference=True
     ):
-        plain = Loss("softmax_margin" if temperature else "hinge", temperature)
+        plain = new_loss("softmax_margin" if temperature else "hinge", temperature)
         cost = margin * (1.0 - np.eye(n_labels))
-        loss = plain._replace(cost=cost) if margin else plain
+        loss = replace(plain, cost=cost) if margin else plain
         self.new_structure = partial(Chain, X, n_labels)
         self.new_problem = partial(Problem, targets=labels, alpha=alpha, loss=loss)
         self.convex = self.new_problem(self.new_structure())

@@ -7,6 +7,7 @@ before. Sequences are in sequences.py, graphs in graphs.py.
 
 import sys
 import warnings
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -172,7 +173,7 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         )
         penalty = self._checked_penalty(made, loss)
         if loss.cost is not None:
-            loss = loss._replace(cost=made.cost_of_states(loss.cost))
+            loss = replace(loss, cost=made.cost_of_states(loss.cost))
         if prior is not None:
             made.fixed = prior.fixed_scores(made, loss.scale)
         return Problem(
@@ -410,7 +411,7 @@ def model_attributes(monitor, prior=None, *, copy=False):
         **weights.attributes(),
         "n_nonzero_": n_nonzero,
         "alpha_": problem.alpha,
-        "temperature_": problem.loss.temperature,
+        "temperature_": problem.loss.temperature_of_labellings,
         **monitor.figures(),
     }
 

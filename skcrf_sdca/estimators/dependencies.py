@@ -6,6 +6,7 @@ are in dependency_answers.py.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -190,7 +191,7 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
         # A wrong arc costs once: the right one that lacks does not count again.
         cost = self.margin * (1.0 - np.eye(len(training.attributes["classes_"]) + 1))
         cost[1:, 0] = 0.0
-        return loss._replace(cost=cost)
+        return replace(loss, cost=cost)
 
     def _takes_tables(self):
         return False

@@ -321,8 +321,8 @@ class ChainCRF(ChainAnswers, BaseCRF):
         """Return that weights of observed pairs of labels alone fit, if they do."""
         form, is_table = problem.structure.vector_form(), problem.structure.is_table
         is_plain = not self._has_label_tuples
-        is_smooth = "smooth loss" in problem.loss.offers
-        if form.label_pairs is not None or is_table or not (is_plain and is_smooth):
+        is_log_sum = "log sum" in problem.loss.offers
+        if form.label_pairs is not None or is_table or not (is_plain and is_log_sum):
             return ""
         n_bytes = bytes_of_observed(problem, N_VECTORS, OEG.bytes_of_potential)
         if not may_fit(n_bytes):

@@ -64,7 +64,7 @@ SOLVERS: Table = {
     **{name: (method,) for name, method in METHODS.items()},
 }
 # Before the choice by the data, there is one of these for every loss and penalty.
-OF_CRF: Table = {**SOLVERS, AUTO: (SDCA, SDCABound, BCFW)}
+OF_CRF: Table = {**SOLVERS, AUTO: (SDCA, SDCABound, BCFW, LBFGS, OWLQN)}
 # The same of estimators for which "oeg" stands for all that does not name a line
 # search, and "sgd" for the default of its methods.
 OF_ANY_STRUCTURE: Table = {**SOLVERS, "oeg": (OEG, BCFW), "sgd": SOLVERS["svrg"]}
@@ -233,8 +233,10 @@ def choose(problem):
         It depends on the data, the number of labels and alpha, and not on the machine.
     """
     X, n_labels = problem.data.X, problem.structure.n_labels
-    if "smooth loss" not in problem.loss.offers:
+    if not problem.loss.is_smooth:
         return Choice("sdca", "a loss that is not smooth")
+    if "log sum" not in problem.loss.offers:
+        return Choice("lbfgs", "a loss that is no log sum exp")
     has_cliques = "direct" in problem.structure.levels
     # Without marginals of cliques SDCA has a bound of the entropy in their place.
     dual = "sdca" if n_labels < MANY_LABELS or not has_cliques else "oeg"

@@ -1,53 +1,73 @@
-"""Losses: the family L(beta, gamma) of [Martins10, eq. 3].
+"""Losses: each is the conjugate of an entropy, less the score of the target.
 
-With the temperature tau = 1 / beta and a cost that adds up over positions,
+With an entropy H of expectations mu that is 0 where they are those of one labelling, a
+temperature tau, and a cost that adds up over positions,
 
-    L_i(w) = tau log sum_y exp( (score(x_i, y) + cost_i(y)) / tau ) - score(x_i, y_i),
+    L_i(w) = tau F((s_i + cost_i) / tau) - s_i(y_i),    F(s) = max_mu <mu, s> + H(mu),
     cost_i(y) = sum_t cost[y_it, y_t],    cost[k, k] = 0,
 
-log loss: no cost. Softmax-margin [Gimpel10]: with a cost. Hinge, the loss of the
-structural SVM: with a cost and tau = 0, where log sum exp is the maximum.
+where s_i(y) = score(x_i, y). The mu of the maximum is the gradient of F. With Shannon's
+entropy F is log sum_y exp s(y), and the losses are the family L(beta, gamma) of
+[Martins10, eq. 3], tau = 1 / beta. Log loss: no cost. Softmax-margin [Gimpel10]: with a
+cost. Hinge, the loss of the structural SVM: with a cost and H = 0, where F is the
+maximum.
 
 For tau > 0 nothing new has to be solved: with P of objective.py
 
     P_{tau, cost}(w; alpha) = tau P_{1, cost / tau}(w / tau; alpha tau),
 
-so a solver sees the log loss with cost / tau added to the node scores, and its weights
-are multiplied by tau at the end. For tau = 0 nothing is scaled: a solver sees the
-maximum itself. A new loss is one entry of `LOSSES`.
+so a solver sees F with cost / tau added to the node scores, and its weights are
+multiplied by tau at the end. For the maximum nothing is scaled. A new loss is one entry
+of `LOSSES`, and a `Loss` if its entropy is a new one.
 """
 
+from abc import ABC, abstractmethod
 from collections import ChainMap
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
 
-class Loss(NamedTuple):
-    """A loss of the family.
+@dataclass(frozen=True)
+class Loss(ABC):
+    """A loss: the conjugate F of its entropy, with a temperature and a cost.
 
     Attributes
     ----------
     name : str
     temperature : float, default=1.0
-        tau; 0 is the maximum over all labellings.
+        tau; 0 for the maximum over all labellings.
     cost : ndarray of shape (n_labels, n_labels), default=None
         cost[y, k] of predicting label k where y is right; None is no cost.
+    offers : frozenset of str
+        Offers to solvers, see `skcrf_sdca.solvers.base.check_needs`.
     """
 
     name: str
     temperature: float = 1.0
     cost: NDArray | None = None
+    offers: ClassVar[frozenset[str]]
 
-    @property
-    def offers(self):
-        """Offers to solvers, see `skcrf_sdca.solvers.base.check_needs`."""
-        return frozenset({"smooth loss" if self.is_smooth else "maximum"})
+    @abstractmethod
+    def conjugate(self, scores):
+        """Return F of each item, (n,), given Scores over the scale."""
+
+    def expectations(self, scores, weight):
+        """Return the gradient of F, and F: see `Scores.expectations`.
+
+        A loss that offers "smooth loss" has it.
+        """
+        raise NotImplementedError(f"the loss {self.name!r} has no expectations")
+
+    def conjugate_at_zero(self, structure):
+        """Return F of each item where all scores are 0; None if that takes a pass."""
+        return None
 
     @property
     def is_smooth(self):
-        """Whether the loss is log sum exp, and not the maximum."""
-        return self.temperature > 0.0
+        """Whether F has a gradient."""
+        return "smooth loss" in self.offers
 
     @property
     def scale(self):
@@ -55,20 +75,54 @@ class Loss(NamedTuple):
         return self.temperature if self.is_smooth else 1.0
 
     @property
+    def temperature_of_labellings(self):
+        """The tau of p(y | x) ~ exp(score / tau), or 0 if F is not log Z."""
+        return self.temperature if "log sum" in self.offers else 0.0
+
+    @property
     def scaled_cost(self):
         """The cost that is added to node scores: cost / scale, or None."""
         return None if self.cost is None else self.cost / self.scale
 
 
-LOG_LOSS = Loss("log_loss")
+class LogSumExp(Loss):
+    """The conjugate of Shannon's entropy: F = log Z, and p(y | x) as expectations."""
+
+    offers = frozenset({"smooth loss", "log sum"})
+
+    def conjugate(self, scores):
+        """Return log Z of each item."""
+        return scores.log_partition()
+
+    def expectations(self, scores, weight):
+        """Return expectations under p(y | x), and log Z."""
+        return scores.expectations(weight)
+
+    def conjugate_at_zero(self, structure):
+        """Return the logarithm of the number of labellings of each item."""
+        return structure.log_counts()
+
+
+class Maximum(Loss):
+    """The conjugate of no entropy: F is the largest score of a labelling."""
+
+    offers = frozenset({"maximum"})
+
+    def conjugate(self, scores):
+        """Return the largest score of each item."""
+        return scores.viterbi()[1]
+
+
+LOG_LOSS = LogSumExp("log_loss")
 
 
 class LossOption(NamedTuple):
-    """Which other parameters a value of the parameter ``loss`` takes.
+    """The Loss of a value of the parameter ``loss``, and what parameters it takes.
 
     ``class_weight`` are factors of costs, or weigh the loss of whole sequences.
     """
 
+    new: type[Loss]
     takes_temperature: bool
     takes_cost: bool
     weighs_sequences: bool = False
@@ -82,14 +136,16 @@ class LossOption(NamedTuple):
 
 LOSSES = {
     "log_loss": LossOption(
-        takes_temperature=True, takes_cost=False, weighs_sequences=True
+        LogSumExp, takes_temperature=True, takes_cost=False, weighs_sequences=True
     ),
-    "softmax_margin": LossOption(takes_temperature=True, takes_cost=True),
-    "hinge": LossOption(takes_temperature=False, takes_cost=True),
+    "softmax_margin": LossOption(LogSumExp, takes_temperature=True, takes_cost=True),
+    "hinge": LossOption(Maximum, takes_temperature=False, takes_cost=True),
 }
 # Losses for online steps alone. The perceptron's loss, the hinge without a cost, is 0
 # at w = 0: there is nothing to minimise.
-STEP_LOSSES = {"perceptron": LossOption(takes_temperature=False, takes_cost=False)}
+STEP_LOSSES = {
+    "perceptron": LossOption(Maximum, takes_temperature=False, takes_cost=False)
+}
 ONLINE_LOSSES = ChainMap(LOSSES, STEP_LOSSES)
 
 
@@ -101,10 +157,11 @@ def names_that_take(parameter):
 def may_give_probabilities(name):
     """Return whether a value of the parameter ``loss`` gives more than scores.
 
-    It is True for unknown values, which other checks refuse.
+    Answers are sums over labellings, by which log Z alone gives probabilities. It is
+    True for unknown values, which other checks refuse.
     """
     option = ONLINE_LOSSES.get(name) if isinstance(name, str) else None
-    return option is None or option.takes_temperature
+    return option is None or issubclass(option.new, LogSumExp)
 
 
 def new_loss(name, temperature=1.0, cost=None):
@@ -112,10 +169,10 @@ def new_loss(name, temperature=1.0, cost=None):
 
     >>> from skcrf_sdca.objective.losses import new_loss
     >>> new_loss("log_loss", temperature=0.5)
-    Loss(name='log_loss', temperature=0.5, cost=None)
+    LogSumExp(name='log_loss', temperature=0.5, cost=None)
     """
     option = ONLINE_LOSSES[name]
-    return Loss(
+    return option.new(
         name,
         float(temperature) if option.takes_temperature else 0.0,
         cost if option.takes_cost else None,

@@ -107,8 +107,9 @@ class Problem(Objective):
     def initial_primal(self):
         """P(0): the mean logarithm of the number of paths, without added scores."""
         if self.loss.cost is None and self.structure.fixed is None:
-            losses = self.mean(self.structure.log_counts())
-            return self.loss.temperature * losses
+            values = self.loss.conjugate_at_zero(self.structure)
+            if values is not None:
+                return self.loss.scale * self.mean(values)
         zero = self.new_parameters().w
         return self.primal(zero, self.mean_loss(zero))
 
@@ -237,16 +238,10 @@ class Problem(Objective):
             )
         return scores
 
-    def _log_partition(self, scores):
-        """Return log Z_i, or for tau = 0 the largest score of a labelling."""
-        if self.loss.is_smooth:
-            return scores.log_partition()
-        return scores.viterbi()[1]
-
-    def _losses(self, log_partition, scores, begin, end):
-        """Return log Z_i - score_i(target_i) of begin <= i < end."""
+    def _losses(self, conjugate, scores, begin, end):
+        """Return F_i - score_i(target_i) of begin <= i < end."""
         targets = self.targets.score(scores, begin, self.offsets[begin])
-        return log_partition - targets
+        return conjugate - targets
 
     # The gap is a difference of sums over a sequence of potentials. The features of mu
     # are summed with a relative error, which causes an error e of w: the gap lacks
@@ -322,18 +317,18 @@ class Problem(Objective):
 
         def run(begin, end):
             scores = self.scores(parameters, begin, end)
-            log_partition = self._log_partition(scores)
-            losses = self._losses(log_partition, scores, begin, end)
+            conjugate = self.loss.conjugate(scores)
+            losses = self._losses(conjugate, scores, begin, end)
             expected = self._local_inner(local, begin, end, scores.local)
-            return losses, log_partition, expected, largest(scores.local, scores.tied)
+            return losses, conjugate, expected, largest(scores.local, scores.tied)
 
         parts = over_ranges(run, self.offsets, self.n_jobs)
-        losses, log_partition, expected, sizes = zip(*parts, strict=True)
+        losses, conjugate, expected, sizes = zip(*parts, strict=True)
         tied, fixed = parameters.tied, self.structure.fixed
         if fixed is not None:
             tied = tied + fixed.tied
         expected = sum(expected) + inner(tied_total.ravel(), tied.ravel())
-        divergence = self.mean(np.concatenate(log_partition) - entropy) - expected
+        divergence = self.mean(np.concatenate(conjugate) - entropy) - expected
         loss, size = self.mean(np.concatenate(losses)), max(sizes)
         return loss, size, divergence, self._rounding(largest_parameter + size)
 
@@ -393,9 +388,10 @@ class Problem(Objective):
 
         def run(begin, end):
             scores = self.scores(parameters, begin, end)
-            local, tied, log_partition = scores.expectations(self.weight[begin:end])
+            weight = self.weight[begin:end]
+            local, tied, conjugate = self.loss.expectations(scores, weight)
             excess[begin:end] = scores.excess
-            losses = self._losses(log_partition, scores, begin, end)
+            losses = self._losses(conjugate, scores, begin, end)
             return local, tied, losses, largest(scores.local, scores.tied)
 
         # Sums over ranges are made in their order: the bits do not depend on n_jobs.
@@ -421,7 +417,7 @@ class Problem(Objective):
 
         def run(begin, end):
             scores = self.scores(parameters, begin, end)
-            losses = self._losses(self._log_partition(scores), scores, begin, end)
+            losses = self._losses(self.loss.conjugate(scores), scores, begin, end)
             return losses, largest(scores.local, scores.tied)
 
         parts = over_ranges(run, self.offsets, self.n_jobs)

@@ -21,7 +21,8 @@ NEEDS = {
     "expect": "a structure with expectations",
     "visit": "a structure with a compiled kernel for single sequences",
     "direct": "a structure with marginals of cliques, for an exact line search",
-    "smooth loss": "a loss with temperature > 0, not the hinge (SDCACRF takes it)",
+    "smooth loss": "a smooth loss, not the hinge (SDCACRF takes it)",
+    "log sum": "a loss with temperature > 0 and log Z (SDCACRF takes the hinge)",
     "maximum": 'a loss without temperature (loss="hinge")',
     "gradient": "a differentiable penalty",
     "curvature": "a strongly convex penalty (l1_ratio < 1, or an acceleration)",
@@ -166,17 +167,17 @@ def check_needs(solver, structure, loss, penalty, provided=frozenset()):
     ``provided`` are needs that are met otherwise. The message names all needs. Raise
     NotImplementedError if the penalty lacks what its offers promise.
 
-    >>> from skcrf_sdca.objective.losses import LOG_LOSS, Loss
+    >>> from skcrf_sdca.objective.losses import LOG_LOSS, new_loss
     >>> from skcrf_sdca.objective.penalties import L2
     >>> from skcrf_sdca.solvers.base import check_needs
     >>> from skcrf_sdca.solvers.sdca import SDCA
     >>> from skcrf_sdca.structures.chain.structure import Chain
     >>> check_needs(SDCA, Chain, LOG_LOSS, L2())
-    >>> hinge = Loss("hinge", temperature=0.0)
+    >>> hinge = new_loss("hinge")
     >>> check_needs(SDCA, Chain, hinge, L2())  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: SDCA needs a loss with temperature > 0, not the hinge ...
+    ValueError: SDCA needs a loss with temperature > 0 ...
     """
     check_read(penalty)
     missing = missing_needs(solver, structure, loss, penalty, provided)

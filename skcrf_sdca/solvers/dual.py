@@ -39,7 +39,7 @@ class DualSolver(EpochSolver):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset(
-        {"expect", "visit", "smooth loss", "curvature", "threshold"}
+        {"expect", "visit", "log sum", "curvature", "threshold"}
     )
     starts_at_targets = True
     recompute_every = 10

@@ -56,7 +56,7 @@ class SAG(EpochSolver):
     # The marginals of the last visits, and the first marginals.
     bytes_of_potential = 16
     needs: ClassVar[frozenset[str]] = frozenset(
-        {"expect", "visit", "smooth loss", "curvature", "threshold"}
+        {"expect", "visit", "log sum", "curvature", "threshold"}
     )
 
     def __init__(

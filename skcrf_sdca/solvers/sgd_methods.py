@@ -136,7 +136,7 @@ class SMD(SGD):
 
     learning_rates = ("constant",)
     averages = (True, False)
-    needs: ClassVar[frozenset[str]] = SGD.needs | {"smooth loss", "identity"}
+    needs: ClassVar[frozenset[str]] = SGD.needs | {"log sum", "identity"}
     late_mean = True
     n_ends = PARTS
 

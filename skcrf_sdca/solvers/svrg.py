@@ -36,7 +36,7 @@ class SVRG(SGD):
     learning_rates = ("constant",)
     averages = (False,)
     streams = False
-    needs: ClassVar[frozenset[str]] = SGD.needs | {"smooth loss"}
+    needs: ClassVar[frozenset[str]] = SGD.needs | {"log sum"}
     anchor = None
 
     def visit(self, order):
@@ -98,7 +98,7 @@ class Hybrid(SGD):
     fixed_eta0 = True
     streams = False
     needs: ClassVar[frozenset[str]] = frozenset(
-        {"expect", "visit", "smooth loss", "identity"}
+        {"expect", "visit", "log sum", "identity"}
     )
 
     def __init__(self, problem, rng, *, state=None, **options):

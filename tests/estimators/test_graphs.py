@@ -17,7 +17,7 @@ from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF, make_tagger
 from skcrf_sdca._kernels.inference._graph_marginals import label_places
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.objective.losses import Loss
+from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sdca import SDCA
@@ -308,7 +308,7 @@ def problem_of(structure, *, alpha=0.3, loss=None):
         structure.n_labels, size=structure.data.n_positions, dtype=np.int32
     )
     weight = np.linspace(1.0, 2.0, len(structure.data))
-    loss = Loss("log_loss", 1.0) if loss is None else loss
+    loss = LOG_LOSS if loss is None else loss
     return Problem(structure, labels, alpha, sample_weight=weight, loss=loss), labels
 
 

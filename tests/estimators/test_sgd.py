@@ -29,7 +29,7 @@ ALL = sorted(METHODS)
 # Those whose steps are along gradients of single sequences.
 SINGLE = [m for m in ALL if m != "hybrid"]
 WITH_L1 = [m for m in SINGLE if "identity" not in METHODS[m].needs]
-NOT_SMOOTH = [m for m in ALL if "smooth loss" not in METHODS[m].needs]
+NOT_SMOOTH = [m for m in ALL if "log sum" not in METHODS[m].needs]
 WEIGHTS = np.array([1.0, 2.0, 0.5, 0.0, 1.0, 3.0, 1.0, 1.0])
 
 

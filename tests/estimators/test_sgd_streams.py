@@ -19,7 +19,7 @@ from skcrf_sdca.solvers.sgd_methods import METHODS
 from streams import BAD, FORMS, assert_same_weights, bad_chunks, learnt, snapshot
 
 STREAMS = [name for name, method in METHODS.items() if method.streams]
-WITH_HINGE = [m for m in STREAMS if "smooth loss" not in METHODS[m].needs]
+WITH_HINGE = [m for m in STREAMS if "log sum" not in METHODS[m].needs]
 LABELS = [0, 1, 2, 3]
 
 

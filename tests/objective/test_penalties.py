@@ -16,7 +16,7 @@ from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels.math import _vecmath
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.objective.losses import LOG_LOSS, Loss
+from skcrf_sdca.objective.losses import LOG_LOSS, new_loss
 from skcrf_sdca.objective.penalties import (
     L2,
     ElasticNet,
@@ -152,7 +152,7 @@ def test_when_a_fit_is_accelerated(data):
         found = crf._new_solver(problem)
         return type(found.solver if isinstance(found, Averaged) else found)
 
-    hinge, many = Loss("hinge", 0.0, COST), 30
+    hinge, many = new_loss("hinge", cost=COST), 30
     for times, l1_ratio in product((1, many), (0.0, 0.5, 0.999)):
         assert solver(l1_ratio, None, times) is SDCA
         assert solver(l1_ratio, "proximal_point", times) is ProximalPoint
@@ -296,7 +296,7 @@ class Tiny:
             chains,
             np.concatenate(y).astype(np.int32),
             self.alpha,
-            loss=Loss("softmax_margin", self.tau, cost),
+            loss=new_loss("softmax_margin", self.tau, cost),
             penalty=elastic_net(l1_ratio, self.tau),
         )
         self.rng = rng

@@ -12,7 +12,7 @@ from test_solvers import N_LABELS, dense_sequences, draw_problem
 from samples import LOSSES, make_problem, make_solver
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences
 from skcrf_sdca.datasets import load_digit_sequences, make_chains
-from skcrf_sdca.objective.losses import Loss, new_loss
+from skcrf_sdca.objective.losses import new_loss
 from skcrf_sdca.objective.penalties import L2, ElasticNet, Proximal, in_classes
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
@@ -217,7 +217,7 @@ def test_kappa_is_that_of_the_problem_that_solvers_see(loss):
     kappas = []
     for tau in (1.0, 5.0):
         chains = Chain(PackedSequences.from_sequences(X), N_LABELS)
-        own = Loss(loss, tau, None if cost is None else tau * cost)
+        own = new_loss(loss, tau, None if cost is None else tau * cost)
         labels = np.concatenate(y).astype(np.int32)
         problem = Problem(chains, labels, 0.1 / tau, loss=own)
         solver = make_solver(partial(ProximalPoint, solver=OEG), problem)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from samples import make_solver
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.objective.losses import Loss
+from skcrf_sdca.objective.losses import new_loss
 from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.averaged import Averaged
@@ -23,7 +23,7 @@ def problem(request):
     X, y = make_chains(n_sequences=60, random_state=0)
     chains = Chain(PackedSequences.from_sequences(X), 3)
     labels = np.concatenate(y).astype(np.int32)
-    loss = Loss("hinge", 0.0, 1.0 - np.eye(3))
+    loss = new_loss("hinge", cost=1.0 - np.eye(3))
     penalty = elastic_net(request.param)
     return Problem(chains, labels, 0.002, loss=loss, penalty=penalty)
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from skcrf_sdca import LBFGSCRF, PackedSequences
 from skcrf_sdca._kernels.visits._planes import best_mix
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.objective.losses import LOG_LOSS, Loss
+from skcrf_sdca.objective.losses import LOG_LOSS, new_loss
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers import planes
 from skcrf_sdca.solvers.lbfgs import LBFGS
@@ -34,7 +34,7 @@ def minimum(problem):
     return minimize(primal_and_gradient, first, jac=True, method="BFGS", tol=1e-9).fun
 
 
-@pytest.mark.parametrize("loss", [LOG_LOSS, Loss("softmax_margin", 0.5)])
+@pytest.mark.parametrize("loss", [LOG_LOSS, new_loss("softmax_margin", 0.5)])
 def test_the_bound_is_below_the_minimum_and_above_that_of_one_point(loss):
     problem = new_problem(loss=loss)
     best, rng = minimum(problem), np.random.default_rng(0)
