@@ -10,7 +10,8 @@ that it is done. All numbers are of models that this page fits to ten short sent
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skcrf_sdca import SDCACRF, alpha_path
+from skcrf_sdca import SDCACRF
+from skcrf_sdca.selection import alpha_path
 
 TEXTS = """\
 we/O live/O in/O New/B-LOC York/I-LOC

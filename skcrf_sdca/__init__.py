@@ -14,6 +14,8 @@ The folders in reading order; a module imports only from folders above its own:
     plotting/       pictures of fits and weights
     model/          what a fitted model is and answers
     estimators/     what scikit-learn sees
+    selection       folds, alphas, thresholds, calibration, ensembles, batches
+    inspection      importance of features, and errors of spans
     compat/         the interface of sklearn-crfsuite
     distributed/    one model on many machines
     persistence/    how models are kept
@@ -31,26 +33,17 @@ from skcrf_sdca._utils.lazy import lazy
 from skcrf_sdca._version import __version__
 
 if TYPE_CHECKING:
-    from skcrf_sdca.data.images import image_graph
     from skcrf_sdca.data.packed import PackedSequences
-    from skcrf_sdca.estimators.active_learning import select_uncertain
-    from skcrf_sdca.estimators.alpha_path import CRFCV, alpha_path
-    from skcrf_sdca.estimators.calibration import CalibratedSpans, span_outcomes
+    from skcrf_sdca.estimators.alpha_path import CRFCV
     from skcrf_sdca.estimators.callbacks import DualityGapMonitor
     from skcrf_sdca.estimators.crfs import CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
     from skcrf_sdca.estimators.dependencies import DependencyCRF
-    from skcrf_sdca.estimators.ensembles import SequenceBagging, SequenceVoting
     from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
-    from skcrf_sdca.estimators.importance import group_importance
-    from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
     from skcrf_sdca.estimators.online import PassiveAggressiveCRF
     from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
     from skcrf_sdca.estimators.segments import SegmentCRF
     from skcrf_sdca.estimators.sgd import SGDCRF
-    from skcrf_sdca.estimators.span_errors import SpanError, span_errors
-    from skcrf_sdca.estimators.stratification import StratifiedSequenceKFold
-    from skcrf_sdca.estimators.tagger import Tagger, make_tagger
-    from skcrf_sdca.estimators.thresholds import TunedSpans
+    from skcrf_sdca.estimators.tagger import make_tagger
     from skcrf_sdca.features.hasher import SequenceHasher
     from skcrf_sdca.features.per_token import PerToken
     from skcrf_sdca.features.union import SequenceUnion
@@ -60,7 +53,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CRF",
     "CRFCV",
-    "CalibratedSpans",
     "DependencyCRF",
     "DualityGapMonitor",
     "GraphCRF",
@@ -72,29 +64,16 @@ __all__ = [
     "PerToken",
     "SAGNUSCRF",
     "SDCACRF",
-    "SequenceBagging",
     "SequenceHasher",
     "SGDCRF",
     "SegmentCRF",
     "SequenceUnion",
     "SequenceVectorizer",
-    "SequenceVoting",
-    "SpanError",
-    "StratifiedSequenceKFold",
-    "Tagger",
     "TreeCRF",
-    "TunedSpans",
     "__version__",
-    "alpha_path",
-    "cross_val_predict_proba",
-    "group_importance",
-    "image_graph",
     "load_model",
     "make_tagger",
     "save_model",
-    "select_uncertain",
-    "span_errors",
-    "span_outcomes",
 ]
 
 # The modules of the names, imported when somebody asks for one: all of them, and
@@ -102,7 +81,6 @@ __all__ = [
 _HOMES = {
     "CRF": "estimators.crfs",
     "CRFCV": "estimators.alpha_path",
-    "CalibratedSpans": "estimators.calibration",
     "DependencyCRF": "estimators.dependencies",
     "DualityGapMonitor": "estimators.callbacks",
     "GraphCRF": "estimators.graphs",
@@ -116,26 +94,13 @@ _HOMES = {
     "SDCACRF": "estimators.crfs",
     "SGDCRF": "estimators.sgd",
     "SegmentCRF": "estimators.segments",
-    "SequenceBagging": "estimators.ensembles",
     "SequenceHasher": "features.hasher",
     "SequenceUnion": "features.union",
     "SequenceVectorizer": "features.vectorizer",
-    "SequenceVoting": "estimators.ensembles",
-    "SpanError": "estimators.span_errors",
-    "StratifiedSequenceKFold": "estimators.stratification",
-    "Tagger": "estimators.tagger",
     "TreeCRF": "estimators.graphs",
-    "TunedSpans": "estimators.thresholds",
-    "alpha_path": "estimators.alpha_path",
-    "cross_val_predict_proba": "estimators.model_selection",
-    "group_importance": "estimators.importance",
-    "image_graph": "data.images",
     "load_model": "persistence",
     "make_tagger": "estimators.tagger",
     "save_model": "persistence",
-    "select_uncertain": "estimators.active_learning",
-    "span_errors": "estimators.span_errors",
-    "span_outcomes": "estimators.calibration",
 }
 _FOLDERS = {
     "compat",
@@ -144,11 +109,13 @@ _FOLDERS = {
     "distributed",
     "estimators",
     "features",
+    "inspection",
     "metrics",
     "model",
     "objective",
     "persistence",
     "plotting",
+    "selection",
     "serving",
     "solvers",
     "structures",
@@ -156,10 +123,28 @@ _FOLDERS = {
     "text",
 }
 
+# Where the names are that the package itself had.
+_MOVED = {
+    "CalibratedSpans": "selection",
+    "SequenceBagging": "selection",
+    "SequenceVoting": "selection",
+    "SpanError": "inspection",
+    "StratifiedSequenceKFold": "selection",
+    "Tagger": "estimators.tagger",
+    "TunedSpans": "selection",
+    "alpha_path": "selection",
+    "cross_val_predict_proba": "selection",
+    "group_importance": "inspection",
+    "image_graph": "datasets",
+    "select_uncertain": "selection",
+    "span_errors": "inspection",
+    "span_outcomes": "selection",
+}
+
 
 # A type checker shall not take any name for one of the package.
 if not TYPE_CHECKING:
-    __getattr__ = lazy(__name__, {**_HOMES, **dict.fromkeys(_FOLDERS)})
+    __getattr__ = lazy(__name__, {**_HOMES, **dict.fromkeys(_FOLDERS)}, _MOVED)
 
 
 def __dir__() -> list[str]:

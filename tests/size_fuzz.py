@@ -40,13 +40,13 @@ from skcrf_sdca import (
     SequenceHasher,
     SequenceVectorizer,
     TreeCRF,
-    TunedSpans,
     compat,
     load_model,
     make_tagger,
     save_model,
 )
 from skcrf_sdca.persistence import ModelFormatError
+from skcrf_sdca.selection import TunedSpans
 from skcrf_sdca.serving import Predictor
 from skcrf_sdca.text import ArcFeatures, TokenFeatures
 

@@ -25,8 +25,8 @@ ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 # From the ground up. The files of one folder import each other without a circle.
 FOLDERS = (
     "_version _utils _kernels data features text metrics structures objective solvers "
-    "plotting model estimators compat distributed persistence serving datasets "
-    "testing command __init__ __main__"
+    "plotting model estimators selection inspection compat distributed persistence "
+    "serving datasets testing command __init__ __main__"
 ).split()
 
 

@@ -12,7 +12,8 @@ from scipy.special import logsumexp
 
 from couples import CoupleCRF, Couples
 from samples import registered
-from skcrf_sdca import LBFGSCRF, Tagger, load_model, save_model
+from skcrf_sdca import LBFGSCRF, load_model, save_model
+from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.persistence import register
 from skcrf_sdca.testing import sequence_checks

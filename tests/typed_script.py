@@ -21,10 +21,7 @@ from skcrf_sdca import (
     SegmentCRF,
     SequenceUnion,
     SequenceVectorizer,
-    Tagger,
     TreeCRF,
-    alpha_path,
-    cross_val_predict_proba,
     load_model,
     make_tagger,
     save_model,
@@ -34,6 +31,7 @@ from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
 from skcrf_sdca.datasets import load_digit_sequences, make_chains
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
+from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.metrics import (
     extract_spans,
     flat_accuracy_score,
@@ -44,6 +42,7 @@ from skcrf_sdca.metrics import (
 from skcrf_sdca.model.explanation import Explanation
 from skcrf_sdca.model.tables import Table
 from skcrf_sdca.plotting import ConvergenceDisplay, TransitionDisplay
+from skcrf_sdca.selection import alpha_path, cross_val_predict_proba
 from skcrf_sdca.structures.chain.decoding import posterior
 from skcrf_sdca.structures.chain.marginals import Marginals
 from skcrf_sdca.structures.chain.oracle import log_partition, marginals

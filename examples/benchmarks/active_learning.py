@@ -17,8 +17,9 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import SDCACRF, select_uncertain
+from skcrf_sdca import SDCACRF
 from skcrf_sdca.metrics import span_f1_score
+from skcrf_sdca.selection import select_uncertain
 from skcrf_sdca.structures.uncertainty import MEASURES
 from tasks import load_split
 

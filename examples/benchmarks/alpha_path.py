@@ -18,8 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tables
 import tasks
-from skcrf_sdca import alpha_path
 from skcrf_sdca.estimators import crfs
+from skcrf_sdca.selection import alpha_path
 
 ESTIMATORS = {e.__name__: e for e in crfs.ESTIMATORS}
 STOCHASTIC = ("SDCACRF", "OEGCRF", "SAGNUSCRF")

@@ -26,8 +26,9 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import SDCACRF, alpha_path
+from skcrf_sdca import SDCACRF
 from skcrf_sdca.metrics import span_f1_score, span_precision_score, span_recall_score
+from skcrf_sdca.selection import alpha_path
 from tasks import WITH_SPANS, load_split
 
 BETAS = GAMMAS = (1.0, 3.0, 5.0)

@@ -22,8 +22,9 @@ import numpy as np
 from made_texts import noisy_names
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import SDCACRF, SequenceVectorizer, TunedSpans, span_outcomes
+from skcrf_sdca import SDCACRF, SequenceVectorizer
 from skcrf_sdca.metrics import span_f1_score, span_precision_score, span_recall_score
+from skcrf_sdca.selection import TunedSpans, span_outcomes
 from tasks import load_split
 
 STRENGTHS = (1.0, 0.3, 0.1)

@@ -13,9 +13,10 @@ scikit-learn contains the data.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skcrf_sdca import SDCACRF, alpha_path
+from skcrf_sdca import SDCACRF
 from skcrf_sdca.datasets import load_digit_sequences
 from skcrf_sdca.metrics import flat_log_loss
+from skcrf_sdca.selection import alpha_path
 
 data = load_digit_sequences(n_train=100, n_test=300)
 X, y = data.X_train, data.y_train

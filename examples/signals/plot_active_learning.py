@@ -11,8 +11,9 @@ better reader than strings that are drawn at random. scikit-learn contains the d
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skcrf_sdca import SDCACRF, select_uncertain
+from skcrf_sdca import SDCACRF
 from skcrf_sdca.datasets import load_digit_sequences
+from skcrf_sdca.selection import select_uncertain
 
 data = load_digit_sequences(n_train=600, n_test=300)
 X, y = list(data.X_train), list(data.y_train)

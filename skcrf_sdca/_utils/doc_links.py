@@ -6,8 +6,15 @@ The environment variable SKCRF_SDCA_DOCS names the address of the built pages, s
 
 import os
 
-# The folders whose classes are public names of the package itself.
-AT_THE_TOP = {"estimators", "features"}
+# Where the classes of a module, or else of its folder, are public.
+PUBLIC_IN = {
+    "estimators": "skcrf_sdca",
+    "estimators.calibration": "skcrf_sdca.selection",
+    "estimators.ensembles": "skcrf_sdca.selection",
+    "estimators.tagger": "skcrf_sdca.estimators.tagger",
+    "estimators.thresholds": "skcrf_sdca.selection",
+    "features": "skcrf_sdca",
+}
 
 
 class HasDocLink:
@@ -25,6 +32,7 @@ class HasDocLink:
 
     def _doc_link_url_param_generator(self):
         cls = type(self)
-        package, folder, *_ = cls.__module__.split(".")
-        folders = [] if folder in AT_THE_TOP else [folder]
-        return {"name": ".".join([package, *folders, cls.__name__])}
+        module = cls.__module__.removeprefix("skcrf_sdca.")
+        folder = module.split(".")[0]
+        home = PUBLIC_IN.get(module) or PUBLIC_IN.get(folder, f"skcrf_sdca.{folder}")
+        return {"name": f"{home}.{cls.__name__}"}

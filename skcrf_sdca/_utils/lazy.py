@@ -6,7 +6,11 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy(package: str, homes: Mapping[str, str | None]) -> Callable[[str], Any]:
+def lazy(
+    package: str,
+    homes: Mapping[str, str | None],
+    moved: Mapping[str, str] | None = None,
+) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package, for its ``__init__.py``.
 
     Parameters
@@ -16,14 +20,23 @@ def lazy(package: str, homes: Mapping[str, str | None]) -> Callable[[str], Any]:
     homes : dict of str to str or None
         The module that has each name, relative to the package: ``"_values"``, or
         ``".data.spans"`` beside it. None for a name of a module of the package.
+    moved : dict of str to str, default=None
+        Names that the package had: the modules that have them now, relative to it.
 
     Returns
     -------
     __getattr__ : callable
-        It raises AttributeError for other names.
+        It raises AttributeError for other names, and ImportError for those that moved:
+        ``from package import name`` shows the message of no AttributeError.
     """
+    moved = moved or {}
 
     def imported(name):
+        if name in moved:
+            place = f"{package}.{moved[name]}"
+            raise ImportError(
+                f"{name} is in {place}: write from {place} import {name}", name=package
+            )
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = homes[name]

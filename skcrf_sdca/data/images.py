@@ -40,7 +40,7 @@ def image_graph(
 
     Examples
     --------
-    >>> from skcrf_sdca import image_graph
+    >>> from skcrf_sdca.datasets import image_graph
     >>> nodes, edges, features = image_graph([[0.0, 1.0], [0.0, 1.0]])
     >>> edges.tolist(), features.tolist()
     ([[0, 1], [2, 3], [0, 2], [1, 3]], [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])

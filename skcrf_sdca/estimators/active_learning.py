@@ -59,7 +59,8 @@ def select_uncertain(
 
     Examples
     --------
-    >>> from skcrf_sdca import SDCACRF, select_uncertain
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.selection import select_uncertain
     >>> X, y = [[["a"], ["b"]]] * 9, [["B", "I"]] * 9
     >>> crf = SDCACRF(random_state=0).fit(X, y)
     >>> pool = [[["a"], ["b"]], [["new"], ["b"]], [["new"], ["b"]], [["new"], ["new"]]]

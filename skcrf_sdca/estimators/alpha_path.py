@@ -106,7 +106,8 @@ def alpha_path(
 
     Examples
     --------
-    >>> from skcrf_sdca import SDCACRF, alpha_path
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.selection import alpha_path
     >>> from skcrf_sdca.datasets import make_chains
     >>> X, y = make_chains(n_sequences=30, random_state=0)
     >>> path = alpha_path(SDCACRF(random_state=0), X, y, [0.01, 0.1, 1.0])
@@ -358,7 +359,7 @@ class CRFCV(SequenceMetaEstimator):
 
     See Also
     --------
-    alpha_path : The fits of one path.
+    skcrf_sdca.selection.alpha_path : The fits of one path.
     sklearn.model_selection.GridSearchCV : Searches over other parameters, with cold
         fits.
 

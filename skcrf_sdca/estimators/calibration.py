@@ -57,7 +57,7 @@ def span_outcomes(
 
     Examples
     --------
-    >>> from skcrf_sdca import span_outcomes
+    >>> from skcrf_sdca.selection import span_outcomes
     >>> span_outcomes([["B-P", "O"]], [[("P", 0, 1, 0.9), ("Q", 1, 2, 0.3)]])
     (array([0.9, 0.3]), array([ True, False]))
     """
@@ -111,7 +111,8 @@ class CalibratedSpans(SequenceMetaEstimator):
 
     Examples
     --------
-    >>> from skcrf_sdca import CalibratedSpans, SDCACRF
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.selection import CalibratedSpans
     >>> X = [[["Ada"], ["met"], ["Bob"]], [["Bob"], ["ran"]]] * 4
     >>> y = [["B-P", "O", "B-P"], ["O", "O"]] * 4
     >>> crf = SDCACRF(alpha=0.1, random_state=0).fit(X, y)

@@ -152,7 +152,8 @@ class SequenceVoting(_MeanOfMarginals):
 
     Examples
     --------
-    >>> from skcrf_sdca import LBFGSCRF, SDCACRF, SequenceVoting
+    >>> from skcrf_sdca import LBFGSCRF, SDCACRF
+    >>> from skcrf_sdca.selection import SequenceVoting
     >>> from skcrf_sdca.datasets import make_chains
     >>> X, y = make_chains(n_sequences=20, random_state=0)
     >>> crfs = [("chain", SDCACRF(random_state=0)), ("order 2", LBFGSCRF(order=2))]
@@ -250,7 +251,8 @@ class SequenceBagging(_MeanOfMarginals):
 
     Examples
     --------
-    >>> from skcrf_sdca import LBFGSCRF, SequenceBagging
+    >>> from skcrf_sdca import LBFGSCRF
+    >>> from skcrf_sdca.selection import SequenceBagging
     >>> from skcrf_sdca.datasets import make_chains
     >>> X, y = make_chains(n_sequences=20, random_state=0)
     >>> bag = SequenceBagging(LBFGSCRF(), n_estimators=3, random_state=0).fit(X, y)

@@ -64,7 +64,8 @@ def group_importance(
 
     Examples
     --------
-    >>> from skcrf_sdca import SDCACRF, group_importance
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.inspection import group_importance
     >>> X = [[{"word": w, "length": 1.0} for w in "abba"]] * 8
     >>> y = [[w.upper() for w in "abba"]] * 8
     >>> crf = SDCACRF(random_state=0).fit(X, y)

@@ -70,7 +70,8 @@ def cross_val_predict_proba(
 
     Examples
     --------
-    >>> from skcrf_sdca import SDCACRF, cross_val_predict_proba
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.selection import cross_val_predict_proba
     >>> from skcrf_sdca.datasets import make_chains
     >>> X, y = make_chains(n_sequences=20, random_state=0)
     >>> proba = cross_val_predict_proba(SDCACRF(random_state=0), X, y, cv=4)

@@ -42,7 +42,7 @@ class SpanError(NamedTuple):
 
     Examples
     --------
-    >>> from skcrf_sdca import SpanError
+    >>> from skcrf_sdca.inspection import SpanError
     >>> SpanError(0, "missed", ("PER", 0, 1), None, 0.2, 0.0, "[Ada] met").kind
     'missed'
     """
@@ -102,7 +102,8 @@ def span_errors(
 
     Examples
     --------
-    >>> from skcrf_sdca import SDCACRF, span_errors
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.inspection import span_errors
     >>> words = [["Ada", "met", "Bob"], ["Bob", "ran"]] * 4
     >>> X = [[[word] for word in sentence] for sentence in words]
     >>> y = [["B-P", "O", "B-P"], ["B-P", "O"]] * 4

@@ -55,7 +55,8 @@ class StratifiedSequenceKFold(KFold):
     Examples
     --------
     >>> from sklearn.model_selection import cross_val_score
-    >>> from skcrf_sdca import SDCACRF, StratifiedSequenceKFold
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.selection import StratifiedSequenceKFold
     >>> X = [[["the"], ["Rhine"]], [["rain"], ["falls"]]] * 4
     >>> y = [["O", "LOC"], ["O", "O"]] * 4
     >>> cv = StratifiedSequenceKFold(n_splits=2)

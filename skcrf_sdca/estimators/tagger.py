@@ -101,11 +101,12 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
 
     See Also
     --------
-    make_tagger : Names the steps by their types.
+    skcrf_sdca.make_tagger : Names the steps by their types.
 
     Examples
     --------
-    >>> from skcrf_sdca import SDCACRF, SequenceVectorizer, Tagger
+    >>> from skcrf_sdca import SDCACRF, SequenceVectorizer
+    >>> from skcrf_sdca.estimators.tagger import Tagger
     >>> X = [[{"word": "the"}, {"word": "Rhine"}], [{"word": "Basel"}]]
     >>> y = [["O", "LOC"], ["LOC"]]
     >>> tagger = Tagger([("features", SequenceVectorizer()), ("crf", SDCACRF())])
@@ -367,7 +368,7 @@ def make_tagger(
 
     See Also
     --------
-    Tagger : Says how the methods are called.
+    skcrf_sdca.estimators.tagger.Tagger : Says how the methods are called.
 
     Examples
     --------

@@ -101,7 +101,8 @@ class TunedSpans(SequenceMetaEstimator):
 
     Examples
     --------
-    >>> from skcrf_sdca import SDCACRF, TunedSpans
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.selection import TunedSpans
     >>> X = [[["Ada"], ["met"], ["Bob"]], [["Bob"], ["ran"]], [["met"], ["Bob"]]] * 4
     >>> y = [["B-P", "O", "B-P"], ["O", "O"], ["O", "O"]] * 4
     >>> crf = SDCACRF(alpha=0.1, random_state=0).fit(X, y)

@@ -409,7 +409,7 @@ class Answers(FittedModel):
 
         See Also
         --------
-        skcrf_sdca.select_uncertain : Chooses a batch to annotate.
+        skcrf_sdca.selection.select_uncertain : Chooses a batch to annotate.
 
         References
         ----------

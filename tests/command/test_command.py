@@ -18,19 +18,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skcrf_sdca import (
-    SDCACRF,
-    SegmentCRF,
-    Tagger,
-    compat,
-    load_model,
-    make_tagger,
-    save_model,
-)
+from skcrf_sdca import SDCACRF, SegmentCRF, compat, load_model, make_tagger, save_model
 from skcrf_sdca._utils.typing import SolverName
 from skcrf_sdca.command import main
 from skcrf_sdca.command._columns import ColumnsFormat
 from skcrf_sdca.command._template_files import default_templates, read_templates
+from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.text import (
     Apply,
     At,

@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skcrf_sdca import GraphCRF, image_graph
+from skcrf_sdca import GraphCRF
+from skcrf_sdca.datasets import image_graph
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 4), (3, 1), (3, 4), (4, 3, 2)])

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skcrf_sdca import LBFGSCRF, PackedSequences, SequenceVectorizer, make_tagger
-from skcrf_sdca import select_uncertain as select
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.selection import select_uncertain as select
 from skcrf_sdca.structures.uncertainty import MEASURES
 
 X, Y = make_chains(n_sequences=30, random_state=0)

@@ -19,9 +19,9 @@ from skcrf_sdca import (
     SDCACRF,
     DualityGapMonitor,
     SequenceVectorizer,
-    alpha_path,
 )
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.selection import alpha_path
 
 X, Y = make_chains(60, n_labels=3, n_features=4, length=(1, 7), random_state=0)
 ALPHAS = [0.3, 0.01, 1.0, 0.03, 0.1]

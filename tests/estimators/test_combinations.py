@@ -19,13 +19,14 @@ from scipy.sparse import csr_array
 
 from pairs import pairwise_table
 from samples import as_dicts, as_strings
-from skcrf_sdca import SDCACRF, PackedSequences, compat, cross_val_predict_proba
+from skcrf_sdca import SDCACRF, PackedSequences, compat
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.model.explanation import Explanation
 from skcrf_sdca.model.tables import Table
 from skcrf_sdca.persistence import load_model, save_model
 from skcrf_sdca.plotting import TransitionDisplay
+from skcrf_sdca.selection import cross_val_predict_proba
 
 LABELS = {
     "str": ["B-X", "I-X", "O"],

@@ -24,26 +24,30 @@ from skcrf_sdca import (
     SAGNUSCRF,
     SDCACRF,
     SGDCRF,
-    CalibratedSpans,
     DependencyCRF,
     GraphCRF,
     OnlineDependencyCRF,
     PassiveAggressiveCRF,
     PerToken,
     SegmentCRF,
-    SequenceBagging,
     SequenceHasher,
     SequenceUnion,
     SequenceVectorizer,
-    SequenceVoting,
     TreeCRF,
-    TunedSpans,
     compat,
     distributed,
     make_tagger,
+    selection,
     text,
 )
 from skcrf_sdca.distributed import DistributedCRF
+from skcrf_sdca.estimators import tagger
+from skcrf_sdca.selection import (
+    CalibratedSpans,
+    SequenceBagging,
+    SequenceVoting,
+    TunedSpans,
+)
 from skcrf_sdca.text import ArcFeatures, TokenFeatures
 
 # These checks compare to a relative 1e-7 fits that stop at a gap of tol, or, of online
@@ -188,7 +192,7 @@ def test_what_takes_no_table_says_so(estimator):
 def test_every_public_class_is_checked():
     public = {
         found
-        for module in (skcrf_sdca, compat, distributed, text)
+        for module in (skcrf_sdca, compat, distributed, selection, tagger, text)
         for name in module.__all__
         if isinstance(found := getattr(module, name), type)
         and issubclass(found, BaseEstimator)

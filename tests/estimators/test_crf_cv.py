@@ -18,11 +18,11 @@ from skcrf_sdca import (
     PackedSequences,
     PassiveAggressiveCRF,
     SequenceVectorizer,
-    StratifiedSequenceKFold,
     make_tagger,
 )
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import get_scorer, span_f1_score
+from skcrf_sdca.selection import StratifiedSequenceKFold
 
 X, Y = make_chains(24, n_labels=3, n_features=4, length=(1, 7), random_state=0)
 X = list(X)

@@ -14,28 +14,32 @@ import skcrf_sdca
 from skcrf_sdca import (
     CRFCV,
     SDCACRF,
-    CalibratedSpans,
     GraphCRF,
     PerToken,
     SegmentCRF,
-    SequenceBagging,
     SequenceUnion,
     SequenceVectorizer,
-    SequenceVoting,
-    TunedSpans,
-    alpha_path,
     compat,
-    cross_val_predict_proba,
-    group_importance,
+    inspection,
     make_tagger,
     metrics,
     persistence,
     plotting,
     save_model,
-    select_uncertain,
+    selection,
     serving,
-    span_errors,
     testing,
+)
+from skcrf_sdca.estimators import tagger
+from skcrf_sdca.inspection import group_importance, span_errors
+from skcrf_sdca.selection import (
+    CalibratedSpans,
+    SequenceBagging,
+    SequenceVoting,
+    TunedSpans,
+    alpha_path,
+    cross_val_predict_proba,
+    select_uncertain,
 )
 
 X = [[["a"], ["b"]], [["b"]]] * 6
@@ -116,10 +120,13 @@ def test_nothing_that_takes_an_estimator_is_left_out():
         skcrf_sdca,
         compat,
         compat.scorers,
+        inspection,
         metrics,
         persistence,
         plotting,
+        selection,
         serving,
+        tagger,
     ]
     public = {name: getattr(home, name) for home in homes for name in home.__all__}
     takes = {name for name, own in public.items() if takes_estimators(own)}

@@ -17,9 +17,9 @@ from skcrf_sdca import (
     PerToken,
     SequenceUnion,
     SequenceVectorizer,
-    cross_val_predict_proba,
 )
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.selection import cross_val_predict_proba
 
 X, y = make_chains(n_sequences=15, random_state=0)
 CRF = SDCACRF(tol=1e-2, random_state=0)

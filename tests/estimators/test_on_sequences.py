@@ -5,18 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.calibration import calibration_curve
 
-from skcrf_sdca import (
-    LBFGSCRF,
-    SDCACRF,
-    CalibratedSpans,
-    SequenceBagging,
-    SequenceVectorizer,
-    SequenceVoting,
-    group_importance,
-    make_tagger,
-)
+from skcrf_sdca import LBFGSCRF, SDCACRF, SequenceVectorizer, make_tagger
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.calibration import span_outcomes
+from skcrf_sdca.inspection import group_importance
+from skcrf_sdca.selection import CalibratedSpans, SequenceBagging, SequenceVoting
 from skcrf_sdca.testing import sequence_checks
 
 X, Y = make_chains(n_sequences=24, random_state=0)

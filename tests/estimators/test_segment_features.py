@@ -17,9 +17,10 @@ from segment_twin import (
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from skcrf_sdca import PackedSequences, SegmentCRF, alpha_path
+from skcrf_sdca import PackedSequences, SegmentCRF
 from skcrf_sdca._utils import memory as _memory
 from skcrf_sdca.metrics import span_f1_score
+from skcrf_sdca.selection import alpha_path
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.structure import SegmentChain
 

@@ -8,18 +8,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import (
-    CRF,
-    LBFGSCRF,
-    OEGCRF,
-    SAGNUSCRF,
-    SDCACRF,
-    alpha_path,
-    load_model,
-    save_model,
-)
+from skcrf_sdca import CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, load_model, save_model
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.persistence import ModelFormatError
+from skcrf_sdca.selection import alpha_path
 from skcrf_sdca.structures.chain import curvature
 
 X, Y = make_chains(n_sequences=20, n_features=4, random_state=0)

@@ -4,13 +4,8 @@ from collections import Counter
 
 import pytest
 
-from skcrf_sdca import (
-    LBFGSCRF,
-    SDCACRF,
-    SequenceVectorizer,
-    make_tagger,
-    span_errors,
-)
+from skcrf_sdca import LBFGSCRF, SDCACRF, SequenceVectorizer, make_tagger
+from skcrf_sdca.inspection import span_errors
 from skcrf_sdca.metrics import extract_spans
 
 WORDS = [["Ada", "met", "Bob", "Roe"], ["Bob", "Roe", "ran"], ["ran"]] * 3

@@ -14,15 +14,10 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 
-from skcrf_sdca import (
-    LBFGSCRF,
-    PackedSequences,
-    SequenceVectorizer,
-    StratifiedSequenceKFold,
-    cross_val_predict_proba,
-)
+from skcrf_sdca import LBFGSCRF, PackedSequences, SequenceVectorizer
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import get_scorer
+from skcrf_sdca.selection import StratifiedSequenceKFold, cross_val_predict_proba
 
 LABELS = ["O", "B-X", "B-Y", "B-Z"]
 label_lists = st.lists(

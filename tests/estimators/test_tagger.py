@@ -26,9 +26,7 @@ from skcrf_sdca import (
     PerToken,
     SequenceUnion,
     SequenceVectorizer,
-    Tagger,
     TreeCRF,
-    cross_val_predict_proba,
     load_model,
     make_tagger,
     save_model,
@@ -36,8 +34,10 @@ from skcrf_sdca import (
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.distributed import DistributedCRF
 from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.metrics import get_scorer
 from skcrf_sdca.plotting import TransitionDisplay
+from skcrf_sdca.selection import cross_val_predict_proba
 from skcrf_sdca.text import LabelPairs, Shape, TokenFeatures
 
 WORDS = [["Ada", "Lovelace", "wrote"], ["Bern", "waits"], ["Ada", "waits"]] * 4

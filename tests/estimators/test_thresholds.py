@@ -7,22 +7,16 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
-from skcrf_sdca import (
-    LBFGSCRF,
-    SDCACRF,
-    SegmentCRF,
-    SequenceVectorizer,
-    TunedSpans,
-    group_importance,
-    make_tagger,
-)
+from skcrf_sdca import LBFGSCRF, SDCACRF, SegmentCRF, SequenceVectorizer, make_tagger
 from skcrf_sdca.estimators.thresholds import LEAST, THRESHOLDS
+from skcrf_sdca.inspection import group_importance
 from skcrf_sdca.metrics import (
     extract_spans,
     span_f1_score,
     span_precision_score,
     span_recall_score,
 )
+from skcrf_sdca.selection import TunedSpans
 from skcrf_sdca.text import spans_to_labels
 
 # The longest sequence, so that all choices of spans can be tried.

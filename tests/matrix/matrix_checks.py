@@ -14,9 +14,10 @@ from scipy.sparse import issparse
 from scipy.stats import entropy
 
 from matrix_models import ALPHA, ARRAYS, dense
-from skcrf_sdca import alpha_path, compat
+from skcrf_sdca import compat
 from skcrf_sdca.metrics import extract_spans
 from skcrf_sdca.plotting import TransitionDisplay
+from skcrf_sdca.selection import alpha_path
 from skcrf_sdca.structures.uncertainty import MEASURES
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}

@@ -23,7 +23,6 @@ from skcrf_sdca import (
     DualityGapMonitor,
     PackedSequences,
     SequenceVectorizer,
-    Tagger,
     load_model,
     make_tagger,
     save_model,
@@ -31,6 +30,7 @@ from skcrf_sdca import (
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.distributed import DistributedCRF
+from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.metrics import get_scorer, sequence_accuracy_score, span_f1_score
 from skcrf_sdca.plotting import ConvergenceDisplay
 from skcrf_sdca.solvers import monitor

@@ -8,19 +8,14 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from skcrf_sdca import (
-    SDCACRF,
-    DependencyCRF,
-    OnlineDependencyCRF,
-    TunedSpans,
-    make_tagger,
-)
+from skcrf_sdca import SDCACRF, DependencyCRF, OnlineDependencyCRF, make_tagger
 from skcrf_sdca.persistence import (
     TRUSTED_TYPES,
     ModelFormatError,
     load_model,
     save_model,
 )
+from skcrf_sdca.selection import TunedSpans
 from skcrf_sdca.text import ArcFeatures, TokenFeatures
 
 X = [[("dogs", "N"), ("bark", "V")], [("go", "V"), ("home", "A")]] * 2

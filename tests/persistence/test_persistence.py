@@ -43,7 +43,6 @@ from skcrf_sdca import (
     SequenceUnion,
     SequenceVectorizer,
     TreeCRF,
-    TunedSpans,
     make_tagger,
 )
 from skcrf_sdca._utils import version_stamps
@@ -60,6 +59,7 @@ from skcrf_sdca.persistence import (
     save_model,
 )
 from skcrf_sdca.persistence._archive import MAX_MEMBERS
+from skcrf_sdca.selection import TunedSpans
 from skcrf_sdca.text import (
     DEFAULT_TEMPLATES,
     Apply,

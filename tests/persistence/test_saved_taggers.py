@@ -22,12 +22,12 @@ from skcrf_sdca import (
     PassiveAggressiveCRF,
     SequenceHasher,
     SequenceVectorizer,
-    Tagger,
     compat,
     load_model,
     make_tagger,
     save_model,
 )
+from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.metrics import get_scorer
 from skcrf_sdca.persistence import ModelFormatError
 from skcrf_sdca.text import (

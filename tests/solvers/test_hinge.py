@@ -8,13 +8,14 @@ from scipy.optimize import minimize
 import reference
 import twins
 from samples import flat_weights, make_solver, seeded
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, alpha_path
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.losses import new_loss
 from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.persistence import load_model, save_model
+from skcrf_sdca.selection import alpha_path
 from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.samplers import SchemeNames
 from skcrf_sdca.structures.chain.structure import Chain

@@ -20,7 +20,8 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 import reference
 from samples import make_problem, make_solver, node_scores
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences, alpha_path
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences
+from skcrf_sdca.selection import alpha_path
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.oeg import OEG

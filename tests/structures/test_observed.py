@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 from samples import LOSSES, as_dicts, flat_weights, params_of, seeded
-from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, alpha_path
+from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF
 from skcrf_sdca._kernels.features._features import RowLayout
 from skcrf_sdca._kernels.features._observed import sorted_by_width
 from skcrf_sdca._kernels.features._weights import Weights
@@ -22,6 +22,7 @@ from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.persistence import load_model, save_model
+from skcrf_sdca.selection import alpha_path
 from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.weight_choice import are_many_pairs, are_many_weights

@@ -8,11 +8,12 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
 import skcrf_sdca
-from skcrf_sdca import SDCACRF, PerToken, compat, distributed, text
+from skcrf_sdca import SDCACRF, PerToken, compat, distributed, selection, text
+from skcrf_sdca.estimators import tagger
 
 PUBLIC = {
     f"{module.__name__}.{name}": found
-    for module in (skcrf_sdca, compat, distributed, text)
+    for module in (skcrf_sdca, compat, distributed, selection, tagger, text)
     for name in module.__all__
     if isinstance(found := getattr(module, name), type)
     and issubclass(found, BaseEstimator)

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+import skcrf_sdca
+
 PACKAGES = ["skcrf_sdca", "skcrf_sdca.text", "skcrf_sdca.persistence"]
 
 
@@ -16,6 +18,16 @@ def test_every_public_name_is_there_and_no_other(name):
         assert getattr(package, public) is not None
     with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'no'"):
         package.no  # noqa: B018
+
+
+@pytest.mark.parametrize("name", skcrf_sdca._MOVED)
+def test_the_old_place_of_a_name_says_the_new_one(name):
+    place = f"skcrf_sdca.{skcrf_sdca._MOVED[name]}"
+    with pytest.raises(ImportError, match=f"write from {place} import {name}$"):
+        exec(f"from skcrf_sdca import {name}")
+    module = importlib.import_module(place)
+    assert name in module.__all__
+    assert getattr(module, name) is not None
 
 
 @pytest.mark.parametrize("name", PACKAGES)
