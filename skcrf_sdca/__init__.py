@@ -1,4 +1,7 @@
-"""Linear-chain conditional random fields for scikit-learn, trained to a certificate.
+"""Conditional random fields of sequences, segments, trees and graphs for scikit-learn.
+
+A fit ends with a certificate, the duality gap, which bounds the distance of the
+objective from its minimum.
 
 The folders in reading order; a module imports only from folders above its own:
 
@@ -8,7 +11,7 @@ The folders in reading order; a module imports only from folders above its own:
     features/       transformers that make features of dicts, strings and columns
     text/           columns of text, tokens and templates, labels of spans
     metrics/        scores of tokens, spans, sequences and probabilities
-    structures/     chains and graphs: parameters, inference, decoding, constraints
+    structures/     chains, segments, graphs and dependency trees: parameters, scores
     objective/      the training problem and its certificates
     solvers/        the optimisers around one loop
     plotting/       pictures of fits and weights

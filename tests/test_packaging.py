@@ -58,6 +58,13 @@ def test_the_citation_is_of_this_version():
     assert PROJECT["authors"][0]["name"] in citation
 
 
+def test_the_first_lines_name_the_structures_in_the_same_words():
+    files = ["README.rst", "CITATION.cff", "docs/index.rst", "skcrf_sdca/__init__.py"]
+    texts = [(ROOT / name).read_text(encoding="utf-8")[:600] for name in files]
+    for text in [*texts, PROJECT["description"]]:
+        assert "of sequences, segments, trees and graphs" in " ".join(text.split())
+
+
 def test_classifiers_begin_with_the_oldest_python():
     minor = int(PROJECT["requires-python"].removeprefix(">=3."))
     listed = re.findall(r"Python :: 3\.(\d+)", "\n".join(PROJECT["classifiers"]))

@@ -1,4 +1,4 @@
-"""Compiled kernels: one chain at a time, without Python objects and without the GIL.
+"""Compiled kernels: one item at a time, without Python objects and without the GIL.
 
 Owns the switches between the builds of their loops, see levels.h. Of the environment,
 read once at import, SKCRF_SDCA_PLAIN_LOOPS forces the plain ones, and

@@ -88,7 +88,7 @@ def _warner(options):
 def _parser():
     parser = _Parser(
         PROGRAM,
-        description="Train linear-chain CRFs on files of labelled text, and use them.",
+        description="Train CRFs on files of labelled text, and use them.",
         epilog=f"'{PROGRAM} SUBCOMMAND --help' lists the options of a subcommand.",
     )
     parser.add_argument("--version", action="version", version=__version__)
