@@ -15,6 +15,8 @@ except ImportError:
     # Windows has no such limits.
     resource = None  # type: ignore[assignment]
 
+# Number of values read at once, where a copy of all might not fit into memory.
+BLOCK = 2**20
 # Smaller requests are not compared.
 SMALL = 2**26
 # Larger ones are refused on every machine: sizes must not wrap around.

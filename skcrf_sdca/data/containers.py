@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Mapping, Set
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,43 @@ def check_container(X, name="X"):
             f"{list(X.columns)}. If each row is a token, text.read_corpus makes "
             "sequences of them."
         )
+
+
+def as_list(X, *, name="X"):
+    """Return a container that can be read more than once.
+
+    Generators, iterators and columns of data frames become lists. Raise TypeError if
+    `X`, called `name`, is no container of sequences, and ValueError if it has masked
+    entries.
+    """
+    if isinstance(X, (list, tuple)):
+        return X
+    if isinstance(X, np.ndarray):
+        return unmasked(X, name)
+    if len(getattr(X, "shape", ())) == 2:
+        return X
+    X = plain_column(X)
+    check_container(X, name)
+    return list(X) if isinstance(X, Iterable) else np.asarray(X)
+
+
+def unmasked(values: Any, where: str) -> Any:
+    """Return values, called `where`, as an array; ValueError if some are masked."""
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name_of(where)} is an array with masked entries; fill them, or leave "
+            "them out."
+        )
+    return np.asarray(values)
+
+
+def is_sparse(X):
+    """Return whether `X` is a sparse matrix: there is none where SciPy has no module.
+
+    What reads labels and text does not import SciPy for the answer.
+    """
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(X)
 
 
 def is_frame(X):

@@ -18,16 +18,13 @@ from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.sklearn_versions import check_feature_names
 from skcrf_sdca._utils.words import place, with_article, words
 from skcrf_sdca.data import label_encoding
-from skcrf_sdca.data.containers import is_frame, is_graph, plain_column
+from skcrf_sdca.data.containers import is_frame, is_graph, plain_column, unmasked
 from skcrf_sdca.data.feature_names import (
     check_names_of_fit,
     check_same_names,
     names_of_frame,
 )
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.data.rows import (
-    unmasked,
-)
 
 
 def _wrap():

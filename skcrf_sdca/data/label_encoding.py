@@ -13,18 +13,18 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import DataConversionWarning
 
-from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.memory import BLOCK, check_fits
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.typing import KnownLabels, Labels
 from skcrf_sdca._utils.words import in_words, name_of, place, words
-from skcrf_sdca.data.containers import check_container, is_frame, plain_column
-from skcrf_sdca.data.rows import (
-    BLOCK,
+from skcrf_sdca.data.containers import (
+    check_container,
+    is_frame,
+    is_sparse,
+    plain_column,
     unmasked,
 )
 
@@ -450,9 +450,9 @@ def row_labels(y: Any, name: str = "y") -> list[Any] | NDArray[Any]:
     """
     _check_passed(y, name)
     y = plain_column(y)
-    if sp.issparse(y) or not is_frame(y):
+    if is_sparse(y) or not is_frame(y):
         check_container(y, name)
-    if sp.issparse(y):
+    if is_sparse(y):
         name = name_of(name)
         raise TypeError(f"{name} is a sparse matrix; pass {name}.toarray().ravel().")
     if hasattr(y, "__array__"):
@@ -473,6 +473,9 @@ def _raveled(y, name):
         raise ValueError(
             f"{name} should be a 1d array, got an array of shape {y.shape} instead."
         )
+    # Only here: what reads text imports this module, and no scikit-learn.
+    from sklearn.exceptions import DataConversionWarning
+
     warnings.warn(
         f"A column-vector {name} was passed when a 1d array was expected; pass "
         f"{name}.ravel()",
@@ -504,7 +507,7 @@ def is_typed(y: Any) -> bool:
 
 def is_flat(y: Any) -> bool:
     """Return whether y is one array or column of labels, not one of label lists."""
-    if is_typed(y) or len(getattr(y, "shape", ())) != 1 or sp.issparse(y):
+    if is_typed(y) or len(getattr(y, "shape", ())) != 1 or is_sparse(y):
         return is_typed(y)
     first: Any = next(iter(flat_list(y, "y")), None)
     return not isinstance(first, (list, tuple)) and np.ndim(first) == 0
@@ -599,7 +602,7 @@ def lists_as_long(y: Any, lengths: Any, name: str) -> list[list[Any] | tuple[Any
 def _label_list(labels, index, name):
     if isinstance(labels, (list, tuple)):
         return labels
-    if len(getattr(labels, "shape", ())) == 1 and not sp.issparse(labels):
+    if len(getattr(labels, "shape", ())) == 1 and not is_sparse(labels):
         return flat_list(labels, (name, index))
     raise TypeError(
         f"{place(name, index)} is {described(labels)}; {name_of(name)} must be a list "

@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.extmath import row_norms
 
 from skcrf_sdca._kernels.features._features import FeatureRows
+from skcrf_sdca._utils.memory import BLOCK
 from skcrf_sdca._utils.typing import FilePath, HasShape
 from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.data import packed_file
 from skcrf_sdca.data.feature_names import FeatureNames, names_of_frame, same_names
 from skcrf_sdca.data.rows import (
-    BLOCK,
     EncodedRows,
     as_csr,
     as_dense,

@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from skcrf_sdca._utils.memory import BLOCK
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import name_of, place, words
+from skcrf_sdca.data.containers import unmasked
 
 _INT32_MAX = np.iinfo(np.int32).max
-# Number of values read at once, where a copy of all might not fit into memory.
-BLOCK = 2**20
 
 
 def decreases(numbers: NDArray[Any]) -> bool:
@@ -80,16 +80,6 @@ def frozen(array):
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
-
-
-def unmasked(values: Any, where: str) -> Any:
-    """Return values, called `where`, as an array; ValueError if some are masked."""
-    if np.ma.is_masked(values):
-        raise ValueError(
-            f"{name_of(where)} is an array with masked entries; fill them, or leave "
-            "them out."
-        )
-    return np.asarray(values)
 
 
 def as_dense(X):

@@ -15,11 +15,11 @@ from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.typing import LabelLists, Span, SpanScheme
 from skcrf_sdca._utils.words import place
 from skcrf_sdca.data.containers import (
+    as_list,
     check_container,
     plain_column,
 )
 from skcrf_sdca.data.label_encoding import label_lists
-from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.data.tagging_schemes import get_scheme, parse_label
 
 __all__ = ["extract_spans"]
@@ -134,7 +134,7 @@ def extract_spans(
 def label_sequences(labels):
     """Return label lists, and whether `labels` was one sequence, not a list of some."""
     try:
-        labels = as_sequence_list(labels, name="labels")
+        labels = as_list(labels, name="labels")
         # If the first entry is no list, it may also be a wrong label: see read_spans.
         first = plain_column(next(iter(labels), None))
         if not isinstance(first, (list, tuple, np.ndarray)):
