@@ -1,4 +1,4 @@
-"""The readers on the page about serving answer as the estimator."""
+"""The programs on the page about serving answer as the estimator."""
 
 import json
 import shutil
@@ -7,9 +7,11 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
+import numpy_alone
 import pytest
 
-from skcrf_sdca import SDCACRF, save_model
+from skcrf_sdca import SDCACRF, make_tagger, save_model
+from skcrf_sdca.text import TokenFeatures
 
 PAGE = Path(__file__).parents[2] / "docs" / "serving.rst"
 # What follows the readers: it reads sentences, and writes their labels.
@@ -20,10 +22,10 @@ console.log(JSON.stringify(JSON.parse(sentences).map((x) => bestPath(x, model)))
 """
 
 
-def block(language):
-    """Return the code of a language on the page."""
+def block(language, text):
+    """Return the code of a language on the page that has this text."""
     _, *parts = PAGE.read_text().split(f".. code-block:: {language}\n")
-    (code,) = parts
+    (code,) = (part for part in parts if text in part)
     lines = []
     for line in code.splitlines():
         if line[:1] not in ("", " "):
@@ -52,16 +54,37 @@ def model(tmp_path):
 def test_the_reader_in_numpy(model):
     crf, path, X = model
     names = {}
-    exec(block("python"), names)
+    exec(block("python", "def read_model"), names)
     read = names["read_model"](path)
     assert [names["best_path"](x, *read) for x in X] == crf.predict(X).tolist()
+
+
+# The program on the page, in the folder that has its model.
+SPANS = """
+import json, os, sys
+os.chdir(sys.argv[1])
+{program}
+print(json.dumps(spans_of(sys.argv[2])))
+"""
+
+
+def test_the_program_that_gets_text_needs_numpy_alone(tmp_path):
+    X, y = [["near", "Basel"], ["the", "Rhine"]] * 9, [["O", "B-LOC"]] * 18
+    tagger = make_tagger(TokenFeatures(), SDCACRF(random_state=0)).fit(X, y)
+    save_model(tagger, tmp_path / "model.crf")
+    code = SPANS.format(program=block("python", "def spans_of"))
+    ((kind, begin, end, proba),) = json.loads(
+        numpy_alone.printed(code, tmp_path, "near  Basel")
+    )
+    (((_, _, _, expected),),) = tagger.predict_spans([["near", "Basel"]])
+    assert (kind, begin, end, proba) == ("LOC", 6, 11, pytest.approx(expected))
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node.js")
 def test_the_reader_in_javascript(model):
     crf, path, X = model
     script = path.with_suffix(".js")
-    script.write_text(block("javascript") + MAIN)
+    script.write_text(block("javascript", "readModel") + MAIN)
     command = ["node", script, path, json.dumps(X)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == crf.predict(X).tolist()
