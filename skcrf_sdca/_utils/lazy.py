@@ -1,4 +1,4 @@
-"""Packages whose names are imported when somebody asks for one."""
+"""Packages, and modules, whose names are imported when somebody asks for one."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -11,12 +11,12 @@ def lazy(
     homes: Mapping[str, str | None],
     moved: Mapping[str, str] | None = None,
 ) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package, for its ``__init__.py``.
+    """Return the ``__getattr__`` of a package, or of a module.
 
     Parameters
     ----------
     package : str
-        Its ``__name__``.
+        Its ``__name__``; a module takes names of modules beside it, ``"._trainer"``.
     homes : dict of str to str or None
         The module that has each name, relative to the package: ``"_values"``, or
         ``".data.spans"`` beside it. None for a name of a module of the package.

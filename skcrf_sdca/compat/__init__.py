@@ -7,19 +7,26 @@ sklearn-crfsuite), _data_files.py (data of CRFsuite's command), metrics.py, scor
 and utils.py (its other modules), _online_training.py, _training.py and _trainer.py
 (with _tagger.py they are pycrfsuite.py, the interface of python-crfsuite). Neither of
 the two packages is needed.
+
+Names are imported when somebody asks for one: `pycrfsuite.Tagger` needs NumPy alone.
 """
 
-from skcrf_sdca.compat import metrics as metrics
-from skcrf_sdca.compat import pycrfsuite as pycrfsuite
-from skcrf_sdca.compat import scorers as scorers
-from skcrf_sdca.compat import utils as utils
-from skcrf_sdca.compat._conversion import (
-    crfsuite_features,
-    from_crfsuite,
-    to_crfsuite,
-)
-from skcrf_sdca.compat._crf import CRF
-from skcrf_sdca.compat._data_files import read_crfsuite_data
+from typing import TYPE_CHECKING
+
+from skcrf_sdca._utils.lazy import lazy
+
+if TYPE_CHECKING:
+    from skcrf_sdca.compat import metrics as metrics
+    from skcrf_sdca.compat import pycrfsuite as pycrfsuite
+    from skcrf_sdca.compat import scorers as scorers
+    from skcrf_sdca.compat import utils as utils
+    from skcrf_sdca.compat._conversion import (
+        crfsuite_features,
+        from_crfsuite,
+        to_crfsuite,
+    )
+    from skcrf_sdca.compat._crf import CRF
+    from skcrf_sdca.compat._data_files import read_crfsuite_data
 
 __all__ = [
     "CRF",
@@ -28,3 +35,15 @@ __all__ = [
     "read_crfsuite_data",
     "to_crfsuite",
 ]
+
+_HOMES = {
+    "CRF": "_crf",
+    "crfsuite_features": "_conversion",
+    "from_crfsuite": "_conversion",
+    "read_crfsuite_data": "_data_files",
+    "to_crfsuite": "_conversion",
+}
+_MODULES = "metrics", "pycrfsuite", "scorers", "utils"
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__, {**_HOMES, **dict.fromkeys(_MODULES)})

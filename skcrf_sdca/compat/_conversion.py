@@ -19,11 +19,13 @@ from skcrf_sdca._utils.files import atomic_write
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import FilePath, Sequences
 from skcrf_sdca.compat._model_file import (
+    BOUNDARIES,
     STATE,
     TRANSITION,
     WEIGHT,
     ModelFile,
     parse,
+    places_of_boundaries,
     serialise,
 )
 from skcrf_sdca.data.containers import (
@@ -46,9 +48,6 @@ MOST_COLONS = 32
 # Its exponential is 0 in any precision, and the sum of a few million such scores is
 # finite.
 FORBIDDEN = -1e30
-# Attributes of the weights that files of CRFsuite have no place for. The readers of
-# this package take them for these weights again.
-BOUNDARIES = {block: f"skcrf_sdca.{block}" for block in ("intercept", "start", "end")}
 # NUL, which ends a name in a file, and surrogates, which UTF-8 does not have.
 NOT_WRITABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -358,12 +357,6 @@ def _parsed_dump(info):
         for (source, label), weight in table.items()
     ]
     return ModelFile(list(numbers), list(rows), np.array(weights, dtype=WEIGHT))
-
-
-def places_of_boundaries(attributes):
-    """Return the number of each attribute of `BOUNDARIES`, by its block."""
-    block_of = {name: block for block, name in BOUNDARIES.items()}
-    return {block_of[n]: i for i, n in enumerate(attributes) if n in block_of}
 
 
 def _vectorizer_of(names, input_format):

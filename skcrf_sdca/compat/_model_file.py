@@ -38,6 +38,9 @@ _HEADER = np.dtype(
 _CHUNK = np.dtype([("magic", "S4"), ("size", UINT32), ("count", UINT32)])
 _MAGIC, _TYPE, _VERSION = b"lCRF", b"FOMC", 100
 _LARGEST = 2**32 - 1
+# Attributes of the weights that files of CRFsuite have no place for. The readers of
+# this package take them for these weights again.
+BOUNDARIES = {block: f"skcrf_sdca.{block}" for block in ("intercept", "start", "end")}
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,12 @@ class ModelFile:
     labels: list[str]
     attributes: list[str]
     weights: np.ndarray
+
+
+def places_of_boundaries(attributes):
+    """Return the number of each attribute of `BOUNDARIES`, by its block."""
+    block_of = {name: block for block, name in BOUNDARIES.items()}
+    return {block_of[n]: i for i, n in enumerate(attributes) if n in block_of}
 
 
 def parse(data):

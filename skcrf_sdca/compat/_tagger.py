@@ -10,7 +10,6 @@ import numpy as np
 from skcrf_sdca._kernels.features._attributes import AttributeWeights
 from skcrf_sdca._kernels.math._transitions import all_transitions
 from skcrf_sdca._utils.typing import FilePath
-from skcrf_sdca.compat._conversion import places_of_boundaries
 from skcrf_sdca.compat._items import ItemSequence
 from skcrf_sdca.compat._model_file import (
     STATE,
@@ -18,6 +17,7 @@ from skcrf_sdca.compat._model_file import (
     ModelFile,
     header_of,
     parse,
+    places_of_boundaries,
     serialise,
 )
 from skcrf_sdca.structures.chain.chains import Chains

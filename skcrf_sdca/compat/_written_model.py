@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from skcrf_sdca._utils.typing import FilePath
-from skcrf_sdca.compat._conversion import BOUNDARIES, to_crfsuite
+from skcrf_sdca.compat._conversion import to_crfsuite
+from skcrf_sdca.compat._model_file import BOUNDARIES
 
 
 class WrittenModel:

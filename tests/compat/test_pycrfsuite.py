@@ -1,10 +1,12 @@
 """The interface of python-crfsuite: trainers, taggers, sequences of items, logs."""
 
 import itertools
+import json
 import subprocess
 import sys
 
 import numpy as np
+import numpy_alone
 import pytest
 from test_compat import random_sequences
 
@@ -466,6 +468,28 @@ class TestTrainer:
             pycrfsuite.Trainer(params={"delta": 0.5, "period": 2}, verbose=False)
         )
         assert 3 <= len(early.logparser.iterations) < 10
+
+
+ONLY_TAGS = """
+import json, sys
+import skcrf_sdca.compat
+sys.modules["pycrfsuite"] = skcrf_sdca.compat.pycrfsuite
+import pycrfsuite
+items = pycrfsuite.ItemSequence(json.loads(sys.argv[2]))
+with pycrfsuite.Tagger().open(sys.argv[1]) as tagger:
+    labels = tagger.tag(items)
+    answers = tagger.probability(labels), tagger.marginal(labels[0], 0)
+    tagger.info(), tagger.dump(sys.argv[1] + ".txt"), tagger.marginals()
+print(json.dumps([labels, answers]))
+"""
+
+
+def test_a_program_that_only_tags_needs_numpy_alone(tagger, path):
+    items = json.dumps(pycrfsuite.ItemSequence(X[0]).items())
+    labels, answers = json.loads(numpy_alone.printed(ONLY_TAGS, path, items))
+    assert labels == tagger.tag(X[0])
+    expected = tagger.probability(labels), tagger.marginal(labels[0], 0)
+    np.testing.assert_allclose(answers, expected, rtol=1e-12)
 
 
 SCRIPT = """

@@ -8,7 +8,10 @@ import pytest
 
 import skcrf_sdca
 
-PACKAGES = ["skcrf_sdca", "skcrf_sdca.text", "skcrf_sdca.persistence"]
+PACKAGES = [
+    *("skcrf_sdca", "skcrf_sdca.text", "skcrf_sdca.persistence"),
+    *("skcrf_sdca.compat", "skcrf_sdca.compat.pycrfsuite"),
+]
 
 
 @pytest.mark.parametrize("name", PACKAGES)
