@@ -6,6 +6,8 @@ from difflib import get_close_matches
 from functools import wraps
 from operator import index
 
+import numpy as np
+
 
 def described(value):
     """Return a short description of a value, with its type, for messages."""
@@ -94,11 +96,18 @@ def names_class(method):
 
     @wraps(method)
     def wrapper(self, *args, **kwargs):
+        name = f"{type(self).__name__}.{method.__name__}()"
         try:
-            signature.bind(self, *args, **kwargs)
+            given = signature.bind(self, *args, **kwargs).arguments
         except TypeError as error:
-            name = f"{type(self).__name__}.{method.__name__}()"
             raise TypeError(f"{name}: {error}") from None
+        for argument in given.keys() & {"X", "y"}:
+            # NumPy says of these that they are unsized, in the middle of a reader.
+            if isinstance(given[argument], np.ndarray) and given[argument].ndim == 0:
+                raise TypeError(
+                    f"{name}: {argument} is an array of the shape (), which holds one "
+                    f"{type(given[argument][()]).__name__}; give a list of sequences."
+                )
         return method(self, *args, **kwargs)
 
     return wrapper

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca._utils.last_step import parted
+from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.meta_estimators import SequenceMetaEstimator
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
@@ -30,7 +31,7 @@ from skcrf_sdca._utils.sklearn_private import (
     safe_indexing,
     validates_parameters,
 )
-from skcrf_sdca._utils.typing import Dataset, Labels, Scoring
+from skcrf_sdca._utils.typing import Dataset, Labels, Scoring, keeps_signature
 from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.base import BaseFit, training_data
@@ -394,6 +395,7 @@ class CRFCV(SequenceMetaEstimator):
         "search": [StrOptions(set(SEARCHES))],
     }
 
+    @keeps_signature(names_class)
     @validates_parameters
     def fit(
         self,

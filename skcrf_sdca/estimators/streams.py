@@ -16,9 +16,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from skcrf_sdca._utils.availability import available_if
+from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
-from skcrf_sdca._utils.typing import Labels, Sequences
+from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
 from skcrf_sdca.data.feature_names import FeatureNames, check_same_names
 from skcrf_sdca.data.label_encoding import encode_announced_labels, merged_classes
 from skcrf_sdca.data.sequences import Known
@@ -110,6 +111,7 @@ class OnlineMixin(ChainCRF):
     _stream: ClassVar[StreamFormat]
 
     @available_if(lambda self: self._no_stream())
+    @keeps_signature(names_class)
     @validates_parameters
     def partial_fit(
         self,

@@ -10,9 +10,20 @@ import sys
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bad_inputs import CASES, NOT_OF_COMPAT
+from skcrf_sdca import (
+    CRFCV,
+    SDCACRF,
+    DependencyCRF,
+    GraphCRF,
+    OnlineDependencyCRF,
+    PassiveAggressiveCRF,
+    SegmentCRF,
+    TreeCRF,
+)
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 
 PROGRAM = Path(__file__).parents[1] / "bad_inputs.py"
@@ -48,3 +59,23 @@ def outcomes():
 @pytest.mark.parametrize("case", ALL, ids=lambda case: "-".join(reversed(case)))
 def test_input(case, outcomes):
     assert outcomes[case] == "ok", outcomes[case]
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize("value", ["x", 3, None])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *(cls() for cls in ESTIMATORS),
+        *(SegmentCRF(), GraphCRF(), TreeCRF(), DependencyCRF()),
+        *(PassiveAggressiveCRF(), OnlineDependencyCRF(), CRFCV(SDCACRF())),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_an_array_without_axes_is_refused_by_name(estimator, value, method):
+    if not hasattr(estimator, method):
+        return
+    single = np.array(value, dtype=object)
+    for X, y, name in (([["a"]], single, "y"), (single, [["x"]], "X")):
+        with pytest.raises(TypeError, match=rf"\.{method}\(\): {name} is an array of"):
+            getattr(estimator, method)(X, y)

@@ -230,15 +230,22 @@ cdef double scaled_forward(
             return -INFINITY
         work.scale[t] = scale
         value += shift
-        # One logarithm for many scales: each is at most K.
-        if scale < SMALL:
-            value += log(scale)
-        else:
-            product *= scale
-            if not SMALL < product < 1.0 / SMALL:
-                value += log(product)
-                product = 1.0
+        add_log(scale, &value, &product)
     return value + log(product)
+
+
+cdef inline void add_log(double scale, double* value, double* product) noexcept nogil:
+    """Add log scale to value + log product: one logarithm for many scales.
+
+    Each scale is at most K.
+    """
+    if scale < SMALL:
+        value[0] += log(scale)
+        return
+    product[0] *= scale
+    if not SMALL < product[0] < 1.0 / SMALL:
+        value[0] += log(product[0])
+        product[0] = 1.0
 
 
 cdef bint products_hold(

@@ -18,6 +18,9 @@ cdef class Workspace(Cliques):
     cdef double* inward_of(self, Py_ssize_t i, Py_ssize_t step) noexcept nogil
     cdef double sum_up(self, Py_ssize_t i, const double* local) noexcept nogil
     cdef double scaled_up(self, Py_ssize_t i, const double* local) noexcept nogil
+    cdef double scaled_message(
+        self, Py_ssize_t i, Py_ssize_t step, const double* inward, const double* pair
+    ) noexcept nogil
     cdef double scaled_clique(self, Py_ssize_t i, Py_ssize_t step) noexcept nogil
     cdef void add_below(
         self, Py_ssize_t i, Py_ssize_t step, const double* local) noexcept nogil

@@ -87,26 +87,16 @@ cdef class Workspace(Cliques):
     cdef double scaled_up(self, Py_ssize_t i, const double* local) noexcept nogil:
         """Return log Z, or NaN where the scaled domain does not hold."""
         cdef Py_ssize_t step, c, child, e, n = self.trees.n_labels
-        cdef double least, most, spread, scale, shift, value = 0.0
-        cdef const double* own
+        cdef double spread, scale, shift, value = 0.0
         cdef const double* pair = NULL
         cdef double* inward
-        cdef double* message
         for step in range(self.trees.offsets[i], self.trees.offsets[i + 1]):
-            own = local + self.trees.node[step] * n
-            inward, message = self.inward_of(i, step), self.message_of(step)
-            most = ops.extent(own, n, &least)
-            if most == -INFINITY:
-                return -INFINITY
-            spread = most - least
-            if least == -INFINITY:
-                spread = most - finite_minimum(own, n)
-            if not (spread <= LARGEST_SPREAD):
-                return NAN
-            ops.exp(own, most, inward, n)
-            if least == -INFINITY:
-                forbid(own, inward, n)
-            shift = most
+            inward = self.inward_of(i, step)
+            shift = exps_within(
+                local + self.trees.node[step] * n, n, inward, &spread
+            )
+            if not (shift > -INFINITY):
+                return shift
             for c in range(
                 self.trees.child_bounds[step], self.trees.child_bounds[step + 1]
             ):
@@ -128,16 +118,26 @@ cdef class Workspace(Cliques):
             if self.trees.n_axes(step) == 0:
                 scale = total(inward, n)
             else:
-                ops.row_times_matrix(inward, pair, message, n)
-                # Any entry would do: none is larger by more than the spread.
-                scale = message[0]
-                scale_by(1.0 / scale, n, message)
-                self.spreads[step - self.trees.offsets[i]] = self.pair_spreads[
-                    self.trees.edge_kind[self.trees.edge_bounds[step]]
-                ]
+                scale = self.scaled_message(i, step, inward, pair)
             scale_by(1.0 / scale, n, inward)
             value += shift + log(scale)
         return value
+
+    cdef double scaled_message(
+        self, Py_ssize_t i, Py_ssize_t step, const double* inward, const double* pair
+    ) noexcept nogil:
+        """Write the message of a narrow step over its scale; return the scale."""
+        cdef Py_ssize_t n = self.trees.n_labels
+        cdef double* message = self.message_of(step)
+        cdef double scale
+        ops.row_times_matrix(inward, pair, message, n)
+        # Any entry would do: none is larger by more than the spread.
+        scale = message[0]
+        scale_by(1.0 / scale, n, message)
+        self.spreads[step - self.trees.offsets[i]] = self.pair_spreads[
+            self.trees.edge_kind[self.trees.edge_bounds[step]]
+        ]
+        return scale
 
     cdef double scaled_clique(self, Py_ssize_t i, Py_ssize_t step) noexcept nogil:
         """Write p(x_v | x_S) and the message of a step; return the log of its scale."""
@@ -423,6 +423,25 @@ cdef class Workspace(Cliques):
                     weights = row
             s = self.trees.node[step]
             path[s] = <int> drawn(weights, n, uniform[s * stride])
+
+
+cdef inline double exps_within(
+    const double* scores, Py_ssize_t n, double* out, double* spread
+) noexcept nogil:
+    """Write the exponentials of scores less their maximum, and how far they spread.
+
+    Returns the maximum, NaN where the scores spread too far for the scaled domain.
+    """
+    cdef double least, most = ops.extent(scores, n, &least)
+    if most == -INFINITY:
+        return most
+    spread[0] = most - (finite_minimum(scores, n) if least == -INFINITY else least)
+    if not (spread[0] <= LARGEST_SPREAD):
+        return NAN
+    ops.exp(scores, most, out, n)
+    if least == -INFINITY:
+        forbid(scores, out, n)
+    return most
 
 
 cdef void multiply(const double* factor, Py_ssize_t n, double* x) noexcept nogil:

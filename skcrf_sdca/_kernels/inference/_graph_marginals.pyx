@@ -60,7 +60,6 @@ def renormalize(
     cdef Workspace work = Workspace(trees, begin, end)
     cdef double* out = <double*> rows_pointer(node)
     cdef double* row
-    cdef double sum_of_row
     with nogil:
         for i in range(begin):
             first_table += trees.n_in_tables[i]
@@ -71,9 +70,7 @@ def renormalize(
                 row = &work.tables[r * n]
                 for k in range(n):
                     row[k] = tables[first_table + r * n + k]
-                sum_of_row = total(row, n)
-                for k in range(n):
-                    row[k] = row[k] / sum_of_row if sum_of_row > 0.0 else 1.0 / n
+                divide_by_sum(row, n)
             work.sum_down(i, True, out + trees.offsets[i] * n, NULL)
             for r in range(trees.n_in_tables[i]):
                 tables[first_table + r] = <real> work.tables[r]
@@ -85,6 +82,14 @@ def renormalize(
             work.add_tied(weight[i], start_of(tied_total))
             first_table += trees.n_in_tables[i]
             first_message += trees.n_messages[i]
+
+
+cdef inline void divide_by_sum(double* row, Py_ssize_t n) noexcept nogil:
+    """Divide numbers by their sum; zeros become a uniform distribution."""
+    cdef Py_ssize_t k
+    cdef double sum_of_row = total(row, n)
+    for k in range(n):
+        row[k] = row[k] / sum_of_row if sum_of_row > 0.0 else 1.0 / n
 
 
 def edge_marginals(

@@ -456,13 +456,11 @@ cdef const double* divide(
 
     Returns where the exponentials of the next type begin.
     """
-    cdef Py_ssize_t i, b, n = work.n_labels, n_types = work.n_types
-    cdef Py_ssize_t count = work.counts[k], begin = work.begins[k]
+    cdef Py_ssize_t n_types = work.n_types, count = work.counts[k]
     cdef double posterior = work.ending[end * n_types + k]
-    cdef double* within = &work.within[k * work.stride]
     cdef double* counts = NULL
     cdef double* segments = NULL
-    cdef double p = posterior, several = 0.0, inner = 0.0
+    cdef double p = posterior
     if tied != NULL:
         counts = tied + n_types * n_types + k * work.most - 1
     if work.rows is not None:
@@ -471,7 +469,7 @@ cdef const double* divide(
         posterior /= total(exps, count)
         p = posterior * exps[0] if exps[0] > FORBIDDEN else 0.0
     if p > 0.0:
-        out[(end - 1) * n + work.single[k]] += p
+        out[(end - 1) * work.n_labels + work.single[k]] += p
         work.beginning[(end - 1) * n_types + k] += p
         if counts != NULL:
             counts[1] += p
@@ -479,7 +477,22 @@ cdef const double* divide(
             segments[(end - 1) * n_types] = p
     if count == 1:
         return exps
-    for i in range(1, count):
+    divide_longer(work, end, k, exps, posterior, out, counts, segments)
+    return exps + count
+
+
+cdef void divide_longer(
+    SegmentWorkspace work, Py_ssize_t end, Py_ssize_t k,
+    const double* exps,
+    double posterior,               # of an end, over the sum of the exponentials
+    double* out, double* counts, double* segments,
+) noexcept nogil:
+    """Add the posteriors of the segments of more than one token that end there."""
+    cdef Py_ssize_t i, b, n = work.n_labels, n_types = work.n_types
+    cdef Py_ssize_t begin = work.begins[k]
+    cdef double* within = &work.within[k * work.stride]
+    cdef double p, several = 0.0, inner = 0.0
+    for i in range(1, work.counts[k]):
         if exps[i] <= FORBIDDEN:
             continue
         p = posterior * exps[i]
@@ -497,7 +510,6 @@ cdef const double* divide(
     if several > 0.0:
         out[(end - 1) * n + work.last[k]] += several
         within[end - 1] -= inner
-    return exps + count
 
 
 cdef void add_inner(
