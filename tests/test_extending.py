@@ -204,7 +204,7 @@ def test_a_loss_without_log_z_is_refused_where_log_z_is_used(data, monkeypatch):
 def test_a_loss_that_solvers_cannot_smooth_is_refused(data, monkeypatch):
     hinge = LossOption(Maximum, takes_temperature=False, takes_cost=True)
     monkeypatch.setitem(LOSSES, "maximum", hinge)
-    with pytest.raises(ValueError, match="LBFGS needs a smooth loss"):
+    with pytest.raises(ValueError, match="LBFGS needs a loss with temperature > 0"):
         LBFGSCRF(loss="maximum").fit(*data)
 
 

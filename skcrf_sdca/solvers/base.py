@@ -21,7 +21,7 @@ NEEDS = {
     "expect": "a structure with expectations",
     "visit": "a structure with a compiled kernel for single sequences",
     "direct": "a structure with marginals of cliques, for an exact line search",
-    "smooth loss": "a smooth loss, not the hinge (SDCACRF takes it)",
+    "smooth loss": "a loss with temperature > 0, not the hinge (SDCACRF takes it)",
     "log sum": "a loss with temperature > 0 and log Z (SDCACRF takes the hinge)",
     "maximum": 'a loss without temperature (loss="hinge")',
     "gradient": "a differentiable penalty",
