@@ -27,7 +27,7 @@ from skcrf_sdca.datasets import load_digit_sequences
 # A sequence is an array with one row of 64 pixels for each digit. Its labels are a
 # list. ``verbose=1`` prints the certificate of every epoch.
 
-data = load_digit_sequences(kind="keypad")
+data = load_digit_sequences(strings="keypad")
 chain = SDCACRF(random_state=0, verbose=1).fit(data.X_train, data.y_train)
 
 # %%

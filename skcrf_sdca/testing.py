@@ -348,8 +348,9 @@ def check_containers(estimator, X, y):
         method = getattr(fitted, name)
         for given in (tuple(X), (sequence for sequence in X)):
             found = [_plain(one) for one in method(given)]
-            kind = type(given).__name__
-            assert _are_close(found, expected[name]), f"{name} of a {kind} differs"
+            container = type(given).__name__
+            message = f"{name} of a {container} differs"
+            assert _are_close(found, expected[name]), message
 
 
 def check_empty(estimator, X, y):

@@ -229,6 +229,20 @@ def branches_on_structure():
     ]
 
 
+# What NumPy and inspect call so.
+KINDS_OF_OTHERS = re.compile(r'\.kind\b|\bkind="stable"|getattr\(.*"kind"')
+
+
+def kinds():
+    """Return where names and texts say "kind": say which format, type or class."""
+    return [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in files("*.py", "*.pyx", "*.pxd")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search("kind", KINDS_OF_OTHERS.sub("", line), re.IGNORECASE)
+    ]
+
+
 def arrows():
     """Return the imports among the files of `model`, and of `estimators`."""
     found = []
@@ -290,6 +304,7 @@ def main():
         (f"functions over {MAX_PARAMETERS} parameters", wide_functions()),
         ("private names across modules", private_names()),
         ("branches on a structure", branches_on_structure()),
+        ('places that say "kind"', kinds()),
         ("arrows in model and in estimators", arrows()),
     ):
         print(f"{len(found)} {title}")

@@ -152,6 +152,7 @@ AT_MOST = {
     "wide_functions": 13,
     "private_names": 2,
     "branches_on_structure": 3,
+    "kinds": 278,
     "arrows": 55,
 }
 

@@ -201,7 +201,7 @@ def numbers(y: list[list[str]]) -> float:
 
 def other_parts() -> None:
     X, y = make_chains(n_sequences=20, length=(2, 5), random_state=0)
-    data = load_digit_sequences(kind="dates", n_train=20)
+    data = load_digit_sequences(strings="dates", n_train=20)
     fits = {"SDCA": SDCACRF().fit(X, y), "OEG": OEGCRF().fit(data.X_train, y)}
     display = ConvergenceDisplay.from_estimators(fits, x="seconds")
     assert_type(display, ConvergenceDisplay)

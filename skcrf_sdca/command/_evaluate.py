@@ -139,7 +139,7 @@ def _error_lines(tagger, X, y, words, scheme, n):
     for error in span_errors(tagger, X, y, tokens=words, scheme=scheme)[:n]:
         spans = (error.true, error.p_true), (error.predicted, error.p_predicted)
         shown = (f"{'-' if own is None else own[0]}\t{p:.4f}" for own, p in spans)
-        yield "\t".join([str(error.sequence), error.kind, *shown, error.text])
+        yield "\t".join([str(error.sequence), error.mistake, *shown, error.text])
 
 
 def report(y, predicted, scheme=None, names=()):

@@ -150,8 +150,8 @@ def split_trees(X):
     node is another node, or -1 for a root; the row of features of an edge stands at its
     child, and the rows of roots are not read. Several roots make a forest.
 
-    Raise ValueError or TypeError, with the tree and the node, if heads are no integers
-    of this kind, one for each node, or form a cycle.
+    Raise ValueError or TypeError, with the tree and the node, if heads are not
+    such integers, one for each node, or form a cycle.
 
     >>> from skcrf_sdca.data.graphs import split_trees
     >>> nodes, edges, _ = split_trees([([{"w": "a"}, {"w": "b"}], [-1, 0])])

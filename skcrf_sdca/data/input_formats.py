@@ -328,7 +328,7 @@ CUT_TABLE = _CutTable("table_with_lengths", "holds numbers")
 _ALL = PACKED, DICTS, STRINGS, ARRAYS, SIGNALS, TABLE, CUT_TABLE
 FORMATS = {found.name: found for found in _ALL}
 # The formats of lists whose items are of plain types: what `type_of_items` returns.
-_PLAIN = {kind: FORMATS[name] for name, kind in ITEM_TYPES.items()}
+_PLAIN = {item_type: FORMATS[name] for name, item_type in ITEM_TYPES.items()}
 # The names of the formats that need a vectorizer.
 VECTORIZED = tuple(name for name in FORMATS if FORMATS[name].needs_vectorizer)
 

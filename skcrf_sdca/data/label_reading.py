@@ -88,9 +88,9 @@ class LabelReading(NamedTuple):
                 f"{error} The labels of the model need the scheme that they are in; "
                 "give it with scheme=."
             ) from None
-        found = dict.fromkeys(kind for _, kind in parsed if kind is not None)
-        types = {kind: k for k, kind in enumerate(found)}
-        label_types = np.array([types.get(kind, -1) for _, kind in parsed])
+        found = dict.fromkeys(own for _, own in parsed if own is not None)
+        types = {span_type: k for k, span_type in enumerate(found)}
+        label_types = np.array([types.get(own, -1) for _, own in parsed])
         goes_on, continues = (
             np.array([prefix in letters for prefix, _ in parsed])
             for letters in (rule.goes_on, rule.continues)

@@ -74,7 +74,7 @@ def clean_trees(
     Parameters
     ----------
     X : list of n sentences
-        Of any kind.
+        Any objects.
     y : list of n trees
         The heads of words, integers as in CoNLL-U, or tuples (heads, relations).
     wrong : {"raise", "drop"}, default="raise"
@@ -159,11 +159,11 @@ def _heads(tree, i):
 
 
 @named_as_arcs
-def _check(heads, kind):
-    """Raise ValueError at the first tree that is none of this kind."""
+def _check(heads, constraints):
+    """Raise ValueError at the first tree that breaks the constraints."""
     n_words = np.array([len(own) for own in heads], dtype=np.int64)
     heads, _ = split_labels(heads, n_words, labelled=False)
-    check_trees(heads, None, None, kind)
+    check_trees(heads, None, None, constraints)
 
 
 def _projectivized(tree):

@@ -24,9 +24,9 @@ Every position of a string is one of the 1,797 images of 8 x 8 pixels of
 Handwritten Digits", E. Alpaydin and C. Kaynak, 1998). Half of the images of each
 digit serve the training strings, the other half the test strings.
 
-kind="keypad": codes of 4 to 10 digits typed by moving a finger from key to adjacent
+strings="keypad": codes of 4 to 10 digits typed by moving a finger from key to adjacent
 key of a telephone keypad, a random walk, so that a digit tells much about the next.
-kind="dates": calendar dates ddmmyyyy, uniform over 1900 to 2099; a weaker structure.
+strings="dates": calendar dates ddmmyyyy, uniform over 1900 to 2099; a weaker structure.
 
 Pixels are scaled to [0, 1], Gaussian noise is added, and the result is clipped to
 [0, 1].
@@ -34,7 +34,7 @@ Pixels are scaled to [0, 1], Gaussian noise is added, and the result is clipped 
 
 
 def load_digit_sequences(
-    kind: Literal["keypad", "dates"] = "keypad",
+    strings: Literal["keypad", "dates"] = "keypad",
     *,
     n_train: int = 300,
     n_test: int = 300,
@@ -52,7 +52,7 @@ def load_digit_sequences(
     defaults, and averaged over five values of ``random_state``:
 
     ============  ================================  =========
-    kind          logistic regression, digit-wise   chain CRF
+    strings       logistic regression, digit-wise   chain CRF
     ============  ================================  =========
     ``"keypad"``  89.0 %                            97.1 %
     ``"dates"``   91.5 %                            92.4 %
@@ -60,7 +60,7 @@ def load_digit_sequences(
 
     Parameters
     ----------
-    kind : {"keypad", "dates"}, default="keypad"
+    strings : {"keypad", "dates"}, default="keypad"
         ``"keypad"``: codes of 4 to 10 digits, each digit next to the one before on
         a telephone keypad. ``"dates"``: valid calendar dates ddmmyyyy, years 1900 to
         2099, 8 digits.
@@ -99,7 +99,8 @@ def load_digit_sequences(
     Raises
     ------
     ValueError
-        If ``kind`` is unknown, a number of strings is below 1 or ``noise`` is negative.
+        If ``strings`` is unknown, a number of strings is below 1 or ``noise`` is
+        negative.
 
     References
     ----------
@@ -109,12 +110,12 @@ def load_digit_sequences(
     Examples
     --------
     >>> from skcrf_sdca.datasets import load_digit_sequences
-    >>> strings = load_digit_sequences(kind="dates", n_train=20, n_test=5)
-    >>> len(strings.X_train), strings.X_train[0].shape, len(strings.y_test[0])
+    >>> data = load_digit_sequences(strings="dates", n_train=20, n_test=5)
+    >>> len(data.X_train), data.X_train[0].shape, len(data.y_test[0])
     (20, (8, 64), 8)
     """
-    if kind not in _STRINGS:
-        raise ValueError(f"kind must be one of {sorted(_STRINGS)}; got {kind!r}.")
+    if strings not in _STRINGS:
+        raise ValueError(f"strings must be one of {sorted(_STRINGS)}; got {strings!r}.")
     if min(n_train, n_test) < 1 or noise < 0:
         raise ValueError(
             "n_train and n_test must be at least 1 and noise not negative; got "
@@ -132,7 +133,7 @@ def load_digit_sequences(
     for part, n_strings, image_ids in zip(
         ("train", "test"), (n_train, n_test), halves, strict=True
     ):
-        y = _STRINGS[kind](rng, n_strings)
+        y = _STRINGS[strings](rng, n_strings)
         ids = _draw_images(rng, y, digits.target, image_ids)
         X = [_noisy(rng, digits.data[row] / 16.0, noise) for row in ids]
         data[f"X_{part}"], data[f"y_{part}"] = X, y

@@ -61,7 +61,7 @@ class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
     The order of elimination is that of min-fill [1]_: it is exact for forests, and good
     for small graphs. The tables of one graph take about 8 * n_nodes * n_labels^c bytes,
     c the number of nodes of the largest clique (2 for trees, 3 for rings, the shorter
-    side plus 1 for grids); those of another graph take their place. Every kind of edge,
+    side plus 1 for grids); those of another graph take their place. Every type of edge,
     of equal features, takes 48 * n_labels^2 bytes, those of one graph at a time. With
     "oeg" the dual variables take 12 * (n_nodes * n_labels + n * n_edge_features *
     n_labels^2) bytes, n_nodes those of all graphs, or a third of it above 3 GiB; with
@@ -79,8 +79,8 @@ class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
     >>> from skcrf_sdca import GraphCRF
     >>> words = ["Ada", "met", "Ada"]
     >>> nodes = [[word] for word in words]
-    >>> edges, kinds = [[0, 1], [1, 2], [0, 2]], [[1, 0], [1, 0], [0, 1]]
-    >>> X, y = [(nodes, edges, kinds)], [["PER", "O", "PER"]]
+    >>> edges, features = [[0, 1], [1, 2], [0, 2]], [[1, 0], [1, 0], [0, 1]]
+    >>> X, y = [(nodes, edges, features)], [["PER", "O", "PER"]]
     >>> crf = GraphCRF(alpha=0.1, random_state=0).fit(X, y)
     >>> crf.predict(X)
     array([list(['PER', 'O', 'PER'])], dtype=object)
@@ -152,7 +152,7 @@ class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
             If an edge joins a node to itself or to one that is not there, heads form a
             cycle, features are NaN or infinite, or X and y do not fit together; the
             message names the graph, and the edge or the node. If `init` or `prior` is
-            no fitted model of graphs with features of the same kind, if
+            no fitted model of graphs with features of the same format, if
             ``warm_start=True`` has a state already beside `init` or is set with a
             `prior`, and for an `init` with a solver that does not start from weights:
             that of ``loss="hinge"``.

@@ -183,11 +183,11 @@ def _entries(cls):
     entries = []
     for name, argument in inspect.signature(cls).parameters.items():
         found = (_texts().get(base.__name__, {}).get(name) for base in cls.__mro__)
-        kind, _, text = next(filter(None, found), "object").partition("\n\n")
+        types, _, text = next(filter(None, found), "object").partition("\n\n")
         default = argument.default
         shown = f'"{default}"' if isinstance(default, str) else repr(default)
-        kind = kind.replace("\n", " ")
-        entries += [f"{name} : {kind}, default={shown}", indent(text, "    ")]
+        types = types.replace("\n", " ")
+        entries += [f"{name} : {types}, default={shown}", indent(text, "    ")]
     return "\n".join(entries)
 
 
@@ -873,7 +873,7 @@ class ArcOptions:
 
 
 @parameters
-class TreeKindOptions:
+class TreeConstraintOptions:
     """Which dependency trees there are."""
 
     single_root: bool = True
@@ -898,7 +898,7 @@ class DependencyOptions(
     AccelerationOptions,
     GraphSolverOptions,
     ArcOptions,
-    TreeKindOptions,
+    TreeConstraintOptions,
     RelationOptions,
     PenaltyOptions,
     MarginOptions,
@@ -1081,7 +1081,7 @@ class OnlineDependencyOptions(
     PassOptions,
     VisitOptions,
     ArcOptions,
-    TreeKindOptions,
+    TreeConstraintOptions,
     RelationOptions,
     StepOptions,
     OnlineLossOptions,

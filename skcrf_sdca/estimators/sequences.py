@@ -149,7 +149,7 @@ class ChainCRF(ChainAnswers, BaseCRF):
             known format, or y breaks ``transitions``; the message names the argument,
             the sequence and the item. The same for X_val and y_val, of which one alone
             is an error. ValueError or TypeError if `init` is not a fitted CRF with
-            features of the same kind, if ``warm_start=True`` has a state already, and
+            features of the same format, if ``warm_start=True`` has a state already, and
             for a solver that does not start from weights: those of ``loss="hinge"`` and
             of `PassiveAggressiveCRF`. The same for a `prior` that
             is not a fitted CRF with the input format of X, for ``warm_start=True``

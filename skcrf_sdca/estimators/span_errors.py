@@ -17,7 +17,7 @@ from skcrf_sdca.model.span_queries import checked_tokens
 __all__ = ["SpanError", "span_errors"]
 
 # (the types are equal, the bounds are equal) of two spans that overlap.
-KINDS = {
+MISTAKES = {
     (True, False): "bounds",
     (False, True): "type",
     (False, False): "bounds and type",
@@ -31,7 +31,7 @@ class SpanError(NamedTuple):
     ----------
     sequence : int
         Its number in X.
-    kind : str
+    mistake : str
         "missed", "false", and for two spans that overlap "bounds", "type" or "bounds
         and type": what differs.
     true, predicted : (type, begin, end) or None
@@ -43,12 +43,12 @@ class SpanError(NamedTuple):
     Examples
     --------
     >>> from skcrf_sdca.inspection import SpanError
-    >>> SpanError(0, "missed", ("PER", 0, 1), None, 0.2, 0.0, "[Ada] met").kind
+    >>> SpanError(0, "missed", ("PER", 0, 1), None, 0.2, 0.0, "[Ada] met").mistake
     'missed'
     """
 
     sequence: int
-    kind: str
+    mistake: str
     true: Span | None
     predicted: Span | None
     p_true: float
@@ -109,7 +109,7 @@ def span_errors(
     >>> y = [["B-P", "O", "B-P"], ["B-P", "O"]] * 4
     >>> crf = SDCACRF(random_state=0).fit(X, y)
     >>> (error,) = span_errors(crf, X[:1], [["B-P", "O", "O"]], tokens=words[:1])
-    >>> error.kind, error.predicted, error.text
+    >>> error.mistake, error.predicted, error.text
     ('false', ('P', 2, 3), 'Ada met [Bob]')
     """
     check_tagger(estimator, "predict_spans", "span_proba")
@@ -128,7 +128,7 @@ def span_errors(
         for true, guess in _pairs(expected, predicted):
             p, q = expected.get(true, 0.0), predicted.get(guess, 0.0)
             text = _context(words[i], (true, guess), window) if words else ""
-            error = SpanError(i, _kind(true, guess), true, guess, p, q, text)
+            error = SpanError(i, _mistake(true, guess), true, guess, p, q, text)
             errors.append(error)
     return sorted(errors, key=lambda error: -error.surprise)
 
@@ -152,10 +152,10 @@ def _pairs(true, predicted):
         yield span, None
 
 
-def _kind(true, predicted):
+def _mistake(true, predicted):
     if true is None or predicted is None:
         return "missed" if predicted is None else "false"
-    return KINDS[true[0] == predicted[0], true[1:] == predicted[1:]]
+    return MISTAKES[true[0] == predicted[0], true[1:] == predicted[1:]]
 
 
 def _context(words, pair, window):

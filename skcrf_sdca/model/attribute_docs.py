@@ -18,7 +18,7 @@ ATTRIBUTES = {
             Weight of each feature for each label; sparse if that takes less memory, as
             with an l1 penalty.
         n_nonzero_ : int
-            Number of weights, of all kinds, that are not 0.
+            Number of weights that are not 0, in all arrays of weights.
         intercept_, start_, end_ : ndarrays of shape (n_labels,)
             Score of each label at every position, at the first and at the last.
         transition_ : ndarray of shape (n_labels, n_labels)

@@ -1,7 +1,7 @@
 """The spans that a user asks about, validated: by their labels, or by their type.
 
 Both readings have one use: ``probabilities`` of the spans of some sequences, given the
-scores of these. Predicted spans are of the second kind.
+scores of these. Predicted spans are given by their type.
 """
 
 from collections.abc import Iterable, Iterator

@@ -15,7 +15,7 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.objective.losses import STEP_LOSSES
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 
-# The p of _dca.pyx for each kind of average.
+# The p of _dca.pyx of each average.
 AVERAGES = {"polynomial": 4.0, "uniform": 1.0}
 DEFAULT_AVERAGE = "polynomial"
 

@@ -210,10 +210,10 @@ class SGD(EpochSolver):
             total=None if trial else self.sums,
         )
 
-    def steps_of(self, w, eta0, kind, **options):
+    def steps_of(self, w, eta0, steps_class, **options):
         """Return steps of a class of _steps.pyx, which move w."""
         problem = self.problem
-        return kind(
+        return steps_class(
             w,
             problem.new_parameters(w).weights(),
             self.features,
@@ -223,10 +223,10 @@ class SGD(EpochSolver):
             **options,
         )
 
-    def kernel_of(self, steps, kind, **options):
+    def kernel_of(self, steps, kernel_class, **options):
         """Return a kernel of a class of _sgd.pyx, with steps."""
         problem = self.problem
-        return kind(
+        return kernel_class(
             problem.kernel(steps.weights, self.features),
             problem.offsets,
             self.feature_scale,

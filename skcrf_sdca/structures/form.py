@@ -43,8 +43,8 @@ class Axis(NamedTuple):
             has, has_not = ("X", argument)[:: 1 if other.names is None else -1]
             raise ValueError(
                 f"{argument}: the {self.words} of {has} have names, those of {has_not} "
-                "have none, so that they cannot be matched; fit both on the same kind "
-                "of input."
+                "have none, so that they cannot be matched; fit both on inputs of "
+                "the same format."
             )
         if self.names is not None:
             number = {name: i for i, name in enumerate(other.names())}

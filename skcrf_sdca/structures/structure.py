@@ -336,7 +336,7 @@ class Structure(ABC):
         Parameters
         ----------
         parameters : Parameters
-            Of a structure of the same kind, with at most these features and labels.
+            Of a structure of the same class, with at most these features and labels.
         labels : ndarray of int
             The number that each of their labels has here.
 

@@ -151,9 +151,9 @@ def test_chains_reject_bad_arguments(options):
 # --- load_digit_sequences ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["keypad", "dates"])
-def test_no_image_serves_both_training_and_test(kind):
-    data = load_digit_sequences(kind)
+@pytest.mark.parametrize("strings", ["keypad", "dates"])
+def test_no_image_serves_both_training_and_test(strings):
+    data = load_digit_sequences(strings)
     train = set(np.concatenate(data.image_ids_train).tolist())
     test = set(np.concatenate(data.image_ids_test).tolist())
     assert train
@@ -161,10 +161,10 @@ def test_no_image_serves_both_training_and_test(kind):
     assert not train & test
 
 
-@pytest.mark.parametrize("kind", ["keypad", "dates"])
+@pytest.mark.parametrize("strings", ["keypad", "dates"])
 @pytest.mark.parametrize("part", ["train", "test"])
-def test_images_show_the_digits(kind, part):
-    data = load_digit_sequences(kind, n_train=30, n_test=20, noise=0.0)
+def test_images_show_the_digits(strings, part):
+    data = load_digit_sequences(strings, n_train=30, n_test=20, noise=0.0)
     digits = load_digits()
     n_strings = {"train": 30, "test": 20}[part]
     X, y = data[f"X_{part}"], data[f"y_{part}"]
@@ -222,7 +222,7 @@ def test_digit_sequences_as_a_tuple():
 
 
 @pytest.mark.parametrize(
-    "options", [{"kind": "words"}, {"n_train": 0}, {"n_test": 0}, {"noise": -0.1}]
+    "options", [{"strings": "words"}, {"n_train": 0}, {"n_test": 0}, {"noise": -0.1}]
 )
 def test_digit_sequences_reject_bad_arguments(options):
     with pytest.raises(ValueError, match=next(iter(options))):
@@ -485,8 +485,8 @@ def test_conll2002(data_folder, subset, n_sentences, n_tokens):
     data = fetch_conll2002(subset=subset, download_if_missing=False)
     assert len(data.X) == n_sentences
     assert sum(map(len, data.y)) == n_tokens
-    kinds = ["LOC", "MISC", "ORG", "PER"]
-    labels = [f"{prefix}-{kind}" for prefix in "BI" for kind in kinds]
+    types = ["LOC", "MISC", "ORG", "PER"]
+    labels = [f"{prefix}-{name}" for prefix in "BI" for name in types]
     assert data.target_names == [*labels, "O"]
     words = {token["word"] for sentence in data.X for token in sentence}
     assert "België" in words

@@ -225,21 +225,21 @@ def test_a_path_has_the_marginals_of_the_chain_at_any_spread(scale, seed):
     assert_array_equal(scores.viterbi()[0], chains.viterbi()[0])
 
 
-@pytest.mark.parametrize("n_kinds", [1, 2, None])
-def test_equal_edges_are_of_one_kind(n_kinds):
+@pytest.mark.parametrize("n_types", [1, 2, None])
+def test_equal_edges_are_of_one_type(n_types):
     rng = np.random.default_rng(0)
     offsets = np.array([0, 3, 3, 8])
     rows = rng.normal(size=(8, 2))
-    if n_kinds is not None:
-        rows = rows[rng.integers(n_kinds, size=8)]
-    kind, most, shared = junction_tree.edge_kinds(rows, offsets)
-    assert shared == (n_kinds is not None)
-    assert kind.max() < most <= 5
+    if n_types is not None:
+        rows = rows[rng.integers(n_types, size=8)]
+    types, most, shared = junction_tree.edge_types(rows, offsets)
+    assert shared == (n_types is not None)
+    assert types.max() < most <= 5
     for i in range(8):
         for j in range(8):
             together = (i < 3) == (j < 3)
             if together or shared:
-                assert (kind[i] == kind[j]) == (rows[i] == rows[j]).all()
+                assert (types[i] == types[j]) == (rows[i] == rows[j]).all()
 
 
 def test_a_chain_as_a_directed_graph_has_the_results_of_the_chain_kernels():
@@ -807,7 +807,7 @@ def test_a_wide_graph_is_refused_with_its_treewidth_and_what_would_fit(monkeypat
     assert "TreeCRF" in message
 
 
-def test_edges_of_too_many_kinds_are_refused(monkeypatch):
+def test_edges_of_too_many_types_are_refused(monkeypatch):
     def refuse(n_bytes, what, advice):
         if "whose features differ" in what:
             raise MemoryError(f"{n_bytes} bytes for {what} {advice}")

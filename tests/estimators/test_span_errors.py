@@ -19,7 +19,7 @@ def tagger():
 
 
 @pytest.mark.parametrize(
-    ("labels", "kind", "true", "predicted"),
+    ("labels", "mistake", "true", "predicted"),
     [
         (["O", "O", "B-P", "I-P"], "false", None, ("P", 0, 1)),
         (["B-P", "B-P", "B-P", "I-P"], "missed", ("P", 1, 2), None),
@@ -28,9 +28,9 @@ def tagger():
         (["B-P", "B-Q", "I-Q", "O"], "bounds and type", ("Q", 1, 3), ("P", 2, 4)),
     ],
 )
-def test_each_kind_of_mistake(tagger, labels, kind, true, predicted):
+def test_each_mistake(tagger, labels, mistake, true, predicted):
     (error,) = span_errors(tagger, X[:1], [labels], tokens=WORDS[:1])
-    assert error[:4] == (0, kind, true, predicted)
+    assert error[:4] == (0, mistake, true, predicted)
     spans = [span for span in (true, predicted) if span]
     found = tagger.span_proba(X[:1] * len(spans), [[span] for span in spans])
     values = dict(zip(spans, [own[0] for own in found], strict=True))
@@ -88,4 +88,4 @@ def test_tokens_may_have_different_numbers_of_features():
     X, y = [[["cap", "w=Anna"], ["w=ran"]]] * 4, [["B-PER", "O"]] * 4
     crf = SDCACRF(random_state=0).fit(X, y)
     (error,) = span_errors(crf, X[:1], [["O", "O"]])
-    assert (error.kind, error.predicted) == ("false", ("PER", 0, 1))
+    assert (error.mistake, error.predicted) == ("false", ("PER", 0, 1))

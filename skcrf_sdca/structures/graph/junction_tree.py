@@ -192,11 +192,11 @@ def junction_trees(offsets, edges, n_labels, place):
         for name in ("n_axes", "n_children", "n_exponents", "n_edges")
     }
     parent, features = _joined(trees, "parent"), edges.features[order]
-    kinds = edge_kinds(features, edges.offsets)
+    types = edge_types(features, edges.offsets)
     # Scores, exponentials and sums, each in two orders.
     check_fits(
-        48 * kinds[1] * n_labels**2,
-        f"{words().X}: the scores of {kinds[1]} edges of one graph, whose features "
+        48 * types[1] * n_labels**2,
+        f"{words().X}: the scores of {types[1]} edges of one graph, whose features "
         f"differ, with {n_labels} labels,",
         "round the features of edges, so that more are equal, or join labels that are "
         "rare",
@@ -218,7 +218,7 @@ def junction_trees(offsets, edges, n_labels, place):
         edge_axis=_joined(trees, "edge_axis"),
         edge_leaves=_joined(trees, "edge_leaves"),
         edge_features=features,
-        edge_kind=kinds,
+        edge_kind=types,
         place=place,
     )
     return found, order
@@ -286,26 +286,26 @@ def _bounds(trees, name):
     return np.cumsum(np.append(0, _joined(trees, name)), dtype=np.int64)
 
 
-def edge_kinds(features, offsets):
-    """Return numbers of edges, equal for equal features, as `JunctionTrees` takes them.
+def edge_types(features, offsets):
+    """Return the types of edges, as `JunctionTrees` takes them: integers from 0.
 
-    The numbers are counted anew in each graph if all graphs together have more kinds
-    than the largest graph has edges. Also return the largest count, at least 1, and
-    whether all graphs share the numbers.
+    Edges of one type have equal features. Each graph has types of its own if all graphs
+    together have more types than the largest graph has edges. Also return the largest
+    number of types, at least 1, and whether all graphs share the types.
     """
     if len(features) == 0:
         return np.zeros(0, dtype=np.int32), 1, True
     rows = np.ascontiguousarray(features)
     rows = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
-    known, kind = np.unique(rows, return_inverse=True)
+    known, types = np.unique(rows, return_inverse=True)
     n_edges = np.diff(offsets)
     if len(known) <= n_edges.max():
-        return kind.astype(np.int32), len(known), True
+        return types.astype(np.int32), len(known), True
     graph = np.repeat(np.arange(len(n_edges)), n_edges)
-    of_graph, kind = np.unique(graph * len(known) + kind, return_inverse=True)
+    of_graph, types = np.unique(graph * len(known) + types, return_inverse=True)
     first = np.searchsorted(of_graph, np.arange(len(n_edges) + 1) * len(known))
-    kind = kind - first[graph]
-    return kind.astype(np.int32), int(np.diff(first).max()), False
+    types = types - first[graph]
+    return types.astype(np.int32), int(np.diff(first).max()), False
 
 
 def narrow_steps(offsets, parent, separator_bounds, edge_bounds):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from skcrf_sdca._kernels.inference._reweighted import ReweightedGraphs
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.words import words
-from skcrf_sdca.structures.graph.junction_tree import edge_kinds
+from skcrf_sdca.structures.graph.junction_tree import edge_types
 
 
 class Order(NamedTuple):
@@ -123,10 +123,10 @@ def reweighted_graphs(offsets, edges, n_labels, place):
     order = first + joined.edge
     ends, features = edges.ends[order], edges.features[order]
     alike = np.column_stack([features, joined.appearance, joined.leaves])
-    kinds = edge_kinds(alike, edges.offsets)
+    types = edge_types(alike, edges.offsets)
     most = int(np.diff(edges.offsets).max(initial=0))
     check_fits(
-        24 * (most + kinds[1]) * n_labels**2,
+        24 * (most + types[1]) * n_labels**2,
         f"{words().X}: the marginals of {most} edges of one graph with {n_labels} "
         "labels",
         "cut large graphs into parts, or join labels that are rare",
@@ -143,7 +143,7 @@ def reweighted_graphs(offsets, edges, n_labels, place):
         appearance=joined.appearance,
         counting=joined.counting,
         edge_features=features,
-        edge_kind=kinds,
+        edge_kind=types,
         place=place,
     )
     return found, order
