@@ -7,10 +7,10 @@ it reads the indices of sparse coefficients, which scipy does not check. To pred
 sentence takes less: what follows from the attributes is kept while they are the same.
 """
 
+from copy import copy
 from functools import partial
 from numbers import Integral
 from operator import is_
-from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -358,13 +358,9 @@ def fitted_format(estimator):
     return FORMATS[estimator._input_format]
 
 
-def form_with(model, attributes, blocks=None):
-    """Return the Form of a model if it had these fitted attributes, and these blocks.
-
-    The attributes are names, labels and sizes; by default the blocks are its own.
-    """
-    axes = model._axes_of(SimpleNamespace(**attributes))
-    return Form(axes, model._blocks() if blocks is None else blocks)
+def form_with(model, attributes):
+    """Return the Form of a model if it had these fitted attributes."""
+    return set_fitted(copy(model), attributes)._form()
 
 
 def fitted_weights(estimator):

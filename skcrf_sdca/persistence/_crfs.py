@@ -24,33 +24,25 @@ from skcrf_sdca.model.fitted import (
     names_of_fit,
     set_fitted,
 )
-from skcrf_sdca.persistence._arc_features import (
-    describe_arc_features,
-    rebuild_arc_features,
-)
 from skcrf_sdca.persistence._entries import attributes_of, axis_size
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of
 from skcrf_sdca.persistence._registry import CRFS, type_name
 from skcrf_sdca.persistence._values import (
-    figures_of,
-    history_of,
+    describe_fit,
+    describe_parameters,
     plain_parameters,
+    rebuild_parameters,
     with_parameters,
 )
 from skcrf_sdca.persistence._vectorizers import describe_vectorizer, rebuild_vectorizer
 from skcrf_sdca.structures.chain.label_parts import LabelParts
-from skcrf_sdca.structures.chain.parameters import chain_blocks
 from skcrf_sdca.structures.chain.tuple_parameters import form_of_weights, parameters_of
 from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 from skcrf_sdca.structures.form import Weights
-from skcrf_sdca.structures.graph.parameters import GRAPH_BLOCKS
 from skcrf_sdca.structures.segment.grammar import Grammar
-from skcrf_sdca.structures.segment.parameters import segment_blocks
 from skcrf_sdca.text import ArcFeatures
 
-# What a stream goes on from, of a CRF that has it, beside what its type adds.
-STREAM = {"scale": float, "vectors": list}
 # Weights of label tuples, of a CRF that has them: how many arrays there are of more
 # than two labels, and how many weights edge features have, None without these.
 TUPLES = {"n_higher": int, "n_edge_stored": (int, NoneType)}
@@ -81,28 +73,28 @@ def describe_crf(crf, vectorizer=None):
         "n_stored": n_stored_of(weights["coef"]),
         "feature_names": _own_names(crf, vectorizer),
         "vectorizer": None,
-        "fit": figures_of(crf),
-        "history": history_of(crf),
+        **describe_fit(crf),
     }
     if hasattr(crf, "vectorizer_"):
         model["vectorizer"], _ = describe_vectorizer(crf.vectorizer_)
     if "solver_" in vars(crf):
         model["solver"] = crf.solver_
     if _has_arc_features(crf):
-        _check_width(crf.features, crf.n_features_in_)
-        model["arc_features"], _ = describe_arc_features(crf.features)
+        check_width(crf.features, crf.n_features_in_)
+        model["arc_features"], _ = describe_parameters(crf.features)
     name, describe, _ = OF_STRUCTURES.get(crf._structure, NOTHING)
-    entry, arrays = describe(crf, weights), _arrays_of(weights)
-    if entry is not None:
+    if (entry := describe(crf, weights)) is not None:
         model[name] = entry
+    arrays = _arrays_of(weights)
     if crf.label_features_ is not None:
         matrix, names = crf.label_features_, crf.parts_.tolist()
         model["label_parts"] = {"names": names, "n_stored": n_stored_of(matrix)}
         arrays |= _sparse_arrays("label_features", matrix)
     if (state := stream_state(crf)) is not None:
-        model["stream"] = _stream_of(stream_format(type(crf)), state)
-        vectors = model["stream"]["vectors"]
-        arrays |= {f"stream_{name}": state[name] for name in vectors}
+        values, vectors, own = describe_stream(stream_format(type(crf)), state)
+        scale = float(state["scale"])
+        model["stream"] = {"scale": scale, "vectors": vectors, **values}
+        arrays |= own
     return model, arrays
 
 
@@ -122,7 +114,7 @@ def _has_arc_features(crf):
     return isinstance(crf.features, ArcFeatures)
 
 
-def _check_width(features, n_features):
+def check_width(features, n_features):
     """Raise ValueError if a CRF has another number of features than its arcs."""
     if features.n_features != n_features:
         raise ValueError(
@@ -155,15 +147,13 @@ def rebuild_crf(model, array):
     own = attributes_of(model, {n: kind for n, (kind, there) in more.items() if there})
     crf = with_parameters(cls, model["parameters"])
     if "arc_features" in model:
-        crf.set_params(features=rebuild_arc_features(model["arc_features"]))
-        _check_width(crf.features, model["n_features"])
+        crf.set_params(features=rebuild_parameters(ArcFeatures, model["arc_features"]))
+        check_width(crf.features, model["n_features"])
     attributes = own | _objects_from(crf, model, array)
-    own, blocks = rebuild(model.get(name), array, attributes["classes_"])
-    attributes |= own
+    attributes |= rebuild(model.get(name), array, attributes["classes_"])
     if "label_parts" in model:
         attributes |= _parts_from(model, array, len(attributes["classes_"]))
-        blocks = chain_blocks(parts=True)
-    weights = _weights_from(array, form_with(crf, attributes, blocks), model)
+    weights = _weights_from(array, form_with(crf, attributes), model)
     attributes |= weights.attributes()
     if "stream" in model:
         state = _stream_from(stream_format(cls), model["stream"], array, weights)
@@ -189,38 +179,45 @@ def _objects_from(crf, model, array):
     return attributes
 
 
-def _stream_of(form, state):
-    """Return the entry of the state of a stream, of a StreamFormat."""
-    vectors = [name for name in form.vectors if state.get(name) is not None]
-    values = {n: kind(state[n]) for n, kind in form.values.items()}
-    return {"scale": float(state["scale"]), "vectors": vectors, **values}
+def describe_stream(known, state):
+    """Return the values, the names of the vectors and the arrays of a stream's state.
+
+    ``known`` is its StreamFormat.
+    """
+    values = {name: of(state[name]) for name, of in known.values.items()}
+    vectors = [name for name in known.vectors if state.get(name) is not None]
+    return values, vectors, {f"stream_{name}": state[name] for name in vectors}
+
+
+def rebuild_stream(values, known, stream, array, size):
+    """Return the state of a stream, of numbers and of vectors of a size.
+
+    ``values`` are its numbers and names, with their types; ``known`` is a StreamFormat.
+    """
+    fields(stream, "stream", {"vectors": list, **values})
+    numbers = [value for value in stream.values() if isinstance(value, (int, float))]
+    if not all(0 <= value <= MOST_VISITS for value in numbers):
+        raise ModelFormatError("stream: its numbers must be from 0 to 2^53")
+    names = stream["vectors"]
+    if "w" not in names or not set(names) <= set(known.vectors):
+        raise ModelFormatError(
+            f"stream: it must have the vector w, and perhaps others of {known.vectors}"
+        )
+    state = {name: array(f"stream_{name}", FLOAT, (size,)) for name in names}
+    return {"total": None, **state, **{name: stream[name] for name in values}}
 
 
 def _stream_from(known, stream, array, weights):
     """Return the state of a stream; its arrays have a number for each weight."""
-    fields(stream, "stream", STREAM | known.values)
-    check_numbers_of(stream)
-    if not stream["scale"] > 0.0:
-        raise ModelFormatError("stream: scale must be above 0")
-    names = stream["vectors"]
-    if "w" not in names or not set(names) <= set(known.vectors):
-        raise ModelFormatError(
-            f"stream: its vectors must be w and others of {known.vectors}"
-        )
     coef, form = weights["coef"], form_of_weights(weights)
     if sp.issparse(coef):
         raise ModelFormatError("stream: its model must not have sparse coefficients")
     size = len(parameters_of(form, *coef.shape[::-1]).w)
-    state = {name: array(f"stream_{name}", FLOAT, (size,)) for name in names}
-    values = {name: stream[name] for name in ("scale", *known.values)}
-    return {"total": None, **state, **values, "form": form}
-
-
-def check_numbers_of(stream):
-    """Raise ModelFormatError if a number of a stream is negative, or too large."""
-    numbers = [value for value in stream.values() if isinstance(value, (int, float))]
-    if not all(0 <= value <= MOST_VISITS for value in numbers):
-        raise ModelFormatError("stream: its numbers must be from 0 to 2^53")
+    values = {"scale": float, **known.values}
+    state = rebuild_stream(values, known, stream, array, size)
+    if not state["scale"] > 0.0:
+        raise ModelFormatError("stream: scale must be above 0")
+    return state | {"form": form}
 
 
 def _parts_from(model, array, n_labels):
@@ -240,8 +237,8 @@ def _parts_from(model, array, n_labels):
     return {"parts_": found, "label_features_": LabelParts(names, matrix).matrix}
 
 
-# What only CRFs of one structure have. The functions that rebuild it return attributes,
-# and the blocks of the weights.
+# What only CRFs of one structure have. The functions that rebuild it return attributes
+# by which the model knows its blocks: in the place of weights, how many there are.
 
 
 def _tuples_of(crf, weights):
@@ -253,7 +250,7 @@ def _tuples_of(crf, weights):
 
 def _tuples_from(entry, array, classes):
     if entry is None:
-        return {}, chain_blocks()
+        return {}
     fields(entry, "tuples", TUPLES)
     n_higher, n_stored = entry["n_higher"], entry["n_edge_stored"]
     if not 0 <= n_higher <= MAX_HIGHER or (n_stored is not None and n_stored < 0):
@@ -261,7 +258,8 @@ def _tuples_from(entry, array, classes):
             f"tuples: n_higher must be from 0 to {MAX_HIGHER}, and n_edge_stored null "
             "or not negative"
         )
-    return {}, chain_blocks(1 + n_higher, edge_features=n_stored is not None)
+    found = {"higher_transitions_": n_higher * (None,), "edge_coef_": n_stored}
+    return {name: value for name, value in found.items() if value not in ((), None)}
 
 
 def _segments_of(crf, weights):
@@ -284,7 +282,8 @@ def _segments_from(entry, array, classes):
     if more:
         vectorizer = rebuild_vectorizer(entry["vectorizer"], array)
         attributes["segment_vectorizer_"] = vectorizer
-    return attributes, segment_blocks(segment_features=bool(more))
+        attributes["segment_coef_"] = vectorizer.n_features_out_
+    return attributes
 
 
 def _graphs_of(crf, weights):
@@ -294,11 +293,11 @@ def _graphs_of(crf, weights):
 def _graphs_from(entry, array, classes):
     fields(entry, "graphs", GRAPHS)
     size = axis_size("graphs: n_edge_features", entry["n_edge_features"])
-    return {"n_edge_features_in_": size}, GRAPH_BLOCKS
+    return {"n_edge_features_in_": size}
 
 
 # Of a structure whose CRFs have nothing of their own, and always the same blocks.
-NOTHING: tuple[Any, Any, Any] = (None, lambda *_: None, lambda *_: ({}, None))
+NOTHING: tuple[Any, Any, Any] = (None, lambda *_: None, lambda *_: {})
 # Structure -> name of the entry, and functions that make and read it. Only "tuples"
 # may be missing.
 OF_STRUCTURES = {

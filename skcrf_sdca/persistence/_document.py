@@ -6,6 +6,7 @@ Names of classes are looked up in a table of this module and never imported. Eac
 is checked before it is used.
 """
 
+from functools import partial
 from types import NoneType
 
 from sklearn.pipeline import Pipeline
@@ -21,10 +22,6 @@ from skcrf_sdca.estimators.thresholds import ThresholdCurve, TunedSpans
 from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.model.fitted import fitted_format, names_of_fit
-from skcrf_sdca.persistence._arc_features import (
-    describe_arc_features,
-    rebuild_arc_features,
-)
 from skcrf_sdca.persistence._crfs import describe_crf, rebuild_crf
 from skcrf_sdca.persistence._entries import (
     WITHIN_COMPAT,
@@ -37,17 +34,14 @@ from skcrf_sdca.persistence._parsers import describe_parser, rebuild_parser
 from skcrf_sdca.persistence._registry import CRFS, type_name
 from skcrf_sdca.persistence._templates import templates_from, templates_of
 from skcrf_sdca.persistence._values import (
+    describe_parameters,
     history_from,
     lists_of,
     plain_parameters,
+    rebuild_parameters,
     with_parameters,
 )
-from skcrf_sdca.persistence._vectorizers import (
-    describe_hasher,
-    describe_vectorizer,
-    rebuild_hasher,
-    rebuild_vectorizer,
-)
+from skcrf_sdca.persistence._vectorizers import describe_vectorizer, rebuild_vectorizer
 from skcrf_sdca.text import ArcFeatures, TokenFeatures
 
 # The types of CRFs that files of version 1 have.
@@ -118,14 +112,15 @@ def rebuild(document, array):
     ``array(name, dtype, shape)`` returns the array of this name, type and shape.
     It raises ModelFormatError, TypeError or ValueError if the document describes none.
     """
-    return _rebuild_any(model_of(document), array, _rebuilders())
+    return _rebuild_any(model_of(document), array, _types())
 
 
 def _rebuild_any(model, array, types):
     name = model.get("type")
     if not isinstance(name, str) or name not in types:
         raise ModelFormatError(f"a model of type {name!r:.40} has no place in it")
-    return _rebuilders()[name](model, array)
+    _, _, rebuilder = _types()[name]
+    return rebuilder(model, array)
 
 
 def _roles():
@@ -311,32 +306,30 @@ def _within_spans():
     return (*CRFS.values(), *PIPELINES.values())
 
 
+def _types():
+    """Return every type by its name in files, with what describes and rebuilds it."""
+    crfs = {name: (cls, describe_crf, rebuild_crf) for name, cls in CRFS.items()}
+    return crfs | _OTHERS
+
+
 def _describers():
-    return {**dict.fromkeys(CRFS.values(), describe_crf), **_DESCRIBERS}
+    return {cls: describer for cls, describer, _ in _types().values()}
 
 
-def _rebuilders():
-    return {**dict.fromkeys(CRFS, rebuild_crf), **_REBUILDERS}
+def _of_parameters(cls):
+    return cls, describe_parameters, partial(rebuild_parameters, cls)
 
 
-_DESCRIBERS = {
-    compat.CRF: _describe_compat,
-    SequenceVectorizer: describe_vectorizer,
-    SequenceHasher: describe_hasher,
-    TokenFeatures: _describe_features,
-    ArcFeatures: describe_arc_features,
-    OnlineDependencyCRF: describe_parser,
-    TunedSpans: _describe_tuned,
-    Pipeline: _describe_pipeline,
-    Tagger: _describe_pipeline,
-}
-_REBUILDERS = {
-    "CRF": _rebuild_compat,
-    "SequenceVectorizer": rebuild_vectorizer,
-    "SequenceHasher": rebuild_hasher,
-    **dict.fromkeys(PIPELINES, _rebuild_pipeline),
-    "TokenFeatures": _rebuild_features,
-    "ArcFeatures": rebuild_arc_features,
-    "OnlineDependencyCRF": rebuild_parser,
-    "TunedSpans": _rebuild_tuned,
+_OTHERS = {
+    "CRF": (compat.CRF, _describe_compat, _rebuild_compat),
+    "SequenceVectorizer": (SequenceVectorizer, describe_vectorizer, rebuild_vectorizer),
+    "SequenceHasher": _of_parameters(SequenceHasher),
+    "TokenFeatures": (TokenFeatures, _describe_features, _rebuild_features),
+    "ArcFeatures": _of_parameters(ArcFeatures),
+    "OnlineDependencyCRF": (OnlineDependencyCRF, describe_parser, rebuild_parser),
+    "TunedSpans": (TunedSpans, _describe_tuned, _rebuild_tuned),
+    **{
+        name: (cls, _describe_pipeline, _rebuild_pipeline)
+        for name, cls in PIPELINES.items()
+    },
 }

@@ -14,7 +14,7 @@ from skcrf_sdca._kernels.features._encoder import ITEM_TYPES
 from skcrf_sdca._utils.typing import SolverName
 from skcrf_sdca.features.vocabulary import check_tables
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
-from skcrf_sdca.persistence._values import figures_from, history_from
+from skcrf_sdca.persistence._values import rebuild_fit
 
 # The types of chains, and those that may be in a "CRF", which is of skcrf_sdca.compat.
 WITHIN_COMPAT = ("skcrf_sdca.CRF", "PassiveAggressiveCRF", "SDCACRF")
@@ -63,15 +63,13 @@ def attributes_of(crf, more):
     attributes = {
         "_input_format": crf["input_format"],
         "n_features_in_": axis_size("n_features", crf["n_features"]),
-        **figures_from(crf["fit"]),
+        **rebuild_fit(crf),
     }
     if own:
         attributes["solver_"] = crf["solver"]
         _, *names = get_args(SolverName)
         if crf["solver"] not in names:
             raise ModelFormatError(f"solver must be one of {', '.join(names)}")
-    if history := history_from(crf["history"]):
-        attributes["history_"] = history
     names, n_features = crf["feature_names"], crf["n_features"]
     if names is not None and not set(map(type, names)) <= {str}:
         raise ModelFormatError("feature_names must be str")

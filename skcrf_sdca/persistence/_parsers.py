@@ -12,32 +12,29 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.archives import FLOAT
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.data.dependencies import UNSPECIFIED
 from skcrf_sdca.estimators.arc_relations import check_relations
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
-from skcrf_sdca.estimators.streams import stream_state
+from skcrf_sdca.estimators.streams import StreamFormat, stream_state
 from skcrf_sdca.model.fitted import check_form, set_fitted
-from skcrf_sdca.persistence._arc_features import (
-    describe_arc_features,
-    rebuild_arc_features,
-)
 from skcrf_sdca.persistence._crfs import (
     arrays_of_matrix,
-    check_numbers_of,
+    check_width,
     describe_crf,
+    describe_stream,
     matrix_from,
     n_stored_of,
     rebuild_crf,
+    rebuild_stream,
 )
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._values import (
-    figures_from,
-    figures_of,
-    history_from,
-    history_of,
+    describe_fit,
+    describe_parameters,
     plain_parameters,
+    rebuild_fit,
+    rebuild_parameters,
     with_parameters,
 )
 from skcrf_sdca.structures.scores import check_weights
@@ -55,8 +52,7 @@ PARSER = {
     "relations": (dict, NoneType),
     "stream": (dict, NoneType),
 }
-STREAM = {"n_visits": int, "power": float, "vectors": list}
-VECTORS = ("w", "total")
+STREAM = StreamFormat({"n_visits": int, "power": float})
 # The room of a sparse weight, with its column, in that of dense ones.
 SPARSE_SIZE = 2
 # The members of the archive that the classifier of relations has begin so.
@@ -73,11 +69,10 @@ def describe_parser(parser):
     model = {
         "type": "OnlineDependencyCRF",
         "parameters": plain_parameters(parameters),
-        "features": None if features is None else describe_arc_features(features)[0],
+        "features": None if features is None else describe_parameters(features)[0],
         "n_features": int(parser.n_features_in_),
         "n_stored": n_stored_of(parser.coef_),
-        "fit": figures_of(parser),
-        "history": history_of(parser),
+        **describe_fit(parser),
         "relations": None,
         "stream": None,
     }
@@ -85,10 +80,9 @@ def describe_parser(parser):
         model["relations"], own = describe_crf(_compact(parser.relations_))
         arrays |= {f"{RELATIONS}{name}": array for name, array in own.items()}
     if (state := vars(parser).get("_warm_state")) is not None:
-        vectors = [name for name in VECTORS if state[name] is not None]
-        numbers = {"n_visits": int(state["n_visits"]), "power": float(state["power"])}
-        model["stream"] = {**numbers, "vectors": vectors}
-        arrays |= {f"stream_{name}": state[name] for name in vectors}
+        values, vectors, own = describe_stream(STREAM, state)
+        model["stream"] = {**values, "vectors": vectors}
+        arrays |= own
     return model, arrays
 
 
@@ -97,18 +91,16 @@ def rebuild_parser(model, array):
     fields(model, "parser", PARSER)
     parser = with_parameters(OnlineDependencyCRF, model["parameters"])
     if model["features"] is not None:
-        parser.set_params(features=rebuild_arc_features(model["features"]))
+        parser.set_params(features=rebuild_parameters(ArcFeatures, model["features"]))
     n_features = model["n_features"]
-    _check_width(parser, n_features)
+    check_width(parser.features or ArcFeatures(), n_features)
     attributes = {
         "classes_": np.array([UNSPECIFIED], dtype=object),
         "n_features_in_": n_features,
         "coef_": matrix_from(array, "coef", model["n_stored"], (1, n_features)),
         "intercept_": np.zeros(1),
-        **figures_from(model["fit"]),
+        **rebuild_fit(model),
     }
-    if model["history"]:
-        attributes["history_"] = history_from(model["history"])
     if model["relations"] is not None:
         attributes["relations_"] = _relations_from(model["relations"], array)
     if model["stream"] is not None:
@@ -148,17 +140,11 @@ def _compact(classifier):
 
 def _stream_from(stream, array, n_features):
     """Return the state that the next `partial_fit` goes on from."""
-    fields(stream, "stream", STREAM)
-    names = stream["vectors"]
-    check_numbers_of(stream)
-    if names not in (["w"], ["w", "total"]):
-        raise ModelFormatError("stream: it must have the vector w, and perhaps total")
-    state = {name: array(f"stream_{name}", FLOAT, (n_features,)) for name in names}
-    for name, values in state.items():
-        check_weights(f"stream_{name}", values, forbids=False)
+    state = rebuild_stream(STREAM.values, STREAM, stream, array, n_features)
+    for name in stream["vectors"]:
+        check_weights(f"stream_{name}", state[name], forbids=False)
     state["w"] = state["w"].astype(np.float32)
-    numbers = {"n_visits": stream["n_visits"], "power": stream["power"]}
-    return {"total": None, **state, **numbers}
+    return state
 
 
 def _check(parser):
@@ -166,14 +152,4 @@ def _check(parser):
     weights = check_form(parser)
     coef = weights["coef"]
     check_weights("coef_", coef.data if sp.issparse(coef) else coef, forbids=False)
-    _check_width(parser, parser.n_features_in_)
-
-
-def _check_width(parser, n_features):
-    """Raise ValueError if this is not the number of the features of a parser."""
-    known = (parser.features or ArcFeatures()).n_features
-    if n_features != known:
-        raise ModelFormatError(
-            f"the features of the parser have n_features={known}, but its weights are "
-            f"of {n_features}"
-        )
+    check_width(parser.features or ArcFeatures(), parser.n_features_in_)

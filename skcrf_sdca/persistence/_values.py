@@ -94,22 +94,33 @@ def with_parameters(cls, plain, **objects):
     return estimator
 
 
-def figures_of(crf):
-    """Return the figures of a fit that the estimator has."""
+def describe_parameters(estimator):
+    """Return the entries of an estimator that is its parameters, and no arrays."""
+    estimator.fit()
+    parameters = plain_parameters(estimator.get_params())
+    return {"type": type(estimator).__name__, "parameters": parameters}, {}
+
+
+def rebuild_parameters(cls, model, array=None):
+    """Return the estimator that is the parameters that entries describe."""
+    fields(model, cls.__name__, {"type": str, "parameters": dict})
+    return with_parameters(cls, model["parameters"]).fit()
+
+
+def describe_fit(crf):
+    """Return the entries "fit", the figures, and "history", with lists for arrays."""
     fitted = {name: getattr(crf, f"{name}_", None) for name in FIGURES}
-    return {name: _to_json(x) for name, x in fitted.items() if x is not None}
+    figures = {name: _to_json(x) for name, x in fitted.items() if x is not None}
+    return {"fit": figures, "history": lists_of(getattr(crf, "history_", {}))}
 
 
-def figures_from(fit):
-    """Return the attributes from the dict that `figures_of` made."""
-    if not set(fit) <= set(FIGURES):
+def rebuild_fit(model):
+    """Return the attributes from the entries that `describe_fit` made."""
+    if not set(model["fit"]) <= set(FIGURES):
         raise ModelFormatError(f"fit may have the entries {FIGURES} only")
-    return {f"{name}_": _from_json(number) for name, number in fit.items()}
-
-
-def history_of(crf):
-    """Return ``history_`` with lists instead of arrays; empty if there is none."""
-    return lists_of(getattr(crf, "history_", {}))
+    attributes = {f"{name}_": _from_json(x) for name, x in model["fit"].items()}
+    history = history_from(model["history"])
+    return attributes | ({"history_": history} if history else {})
 
 
 def lists_of(columns):
@@ -118,7 +129,7 @@ def lists_of(columns):
 
 
 def history_from(history):
-    """Return ``history_`` from the dict that `history_of` made."""
+    """Return ``history_`` from the dict that `lists_of` made."""
     fields(history, "history", dict.fromkeys(history, list))
     if len(set(map(len, history.values()))) > 1:
         raise ModelFormatError("history: its columns differ in length")

@@ -1,16 +1,11 @@
-"""Converts vectorizers and hashers to entries of the document, and back."""
+"""Converts vectorizers to entries of the document, and back."""
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.vectorizer import SequenceVectorizer, check_vocabulary
 from skcrf_sdca.persistence._entries import check_vectorizer
-from skcrf_sdca.persistence._fields import fields
 from skcrf_sdca.persistence._values import plain_parameters, with_parameters
-
-# The entries, with their types.
-HASHER = {"type": str, "parameters": dict}
 
 
 def describe_vectorizer(vectorizer):
@@ -38,16 +33,3 @@ def rebuild_vectorizer(model, array):
     vectorizer.n_features_out_ = model["n_features"]
     vectorizer.input_format_ = model["input_format"]
     return vectorizer
-
-
-def describe_hasher(hasher):
-    """Return the entries of a SequenceHasher, and no arrays."""
-    hasher._validate_params()
-    parameters = plain_parameters(hasher.get_params())
-    return {"type": "SequenceHasher", "parameters": parameters}, {}
-
-
-def rebuild_hasher(model, array):
-    """Return the SequenceHasher that entries describe."""
-    fields(model, "hasher", HASHER)
-    return with_parameters(SequenceHasher, model["parameters"])
