@@ -81,14 +81,12 @@ def convert_labels(
     for argument, scheme in {"source": source, "target": target}.items():
         get_scheme(scheme, argument=argument)
     sequences, is_one = label_sequences(labels)
-    spans = read_spans(sequences, source, strict=False, name="labels")
-    if found := fault_of(sequences, source):
+    flat, offsets, rests, spans, valid = _read(sequences, source)
+    if found := _fault(flat, valid, offsets, source):
         raise ValueError(
             f"{found} Repair the labels first: labels, n_changed = "
             f"repair_labels(labels, {source!r})."
         )
-    flat, offsets = chain.from_iterable(sequences), offsets_of(sequences)
-    rests = list(map(get_scheme(source).rest, flat))
     return _cut(_with_prefixes(rests, spans, offsets, target), offsets, is_one)
 
 
@@ -101,17 +99,8 @@ def fault_of(sequences: Sequence[Sequence[str]], scheme: str) -> str | None:
     >>> fault_of([["O", "I-PER"]], "BIO")[:40]
     "labels: sequence 0, item 1 is 'I-PER', b"
     """
-    spans = read_spans(sequences, scheme, strict=False, name="labels")
-    flat, offsets = list(chain.from_iterable(sequences)), offsets_of(sequences)
-    rests = list(map(get_scheme(scheme).rest, flat))
-    valid = _with_prefixes(rests, spans, offsets, scheme)
-    if valid == flat:
-        return None
-    t = next(t for t, label in enumerate(flat) if label != valid[t])
-    return (
-        f"{place_of(t, offsets, 'labels')} is {flat[t]!r}, but a valid sequence of the "
-        f"scheme {scheme!r} has {valid[t]!r} there."
-    )
+    flat, offsets, _, _, valid = _read(sequences, scheme)
+    return _fault(flat, valid, offsets, scheme)
 
 
 @overload
@@ -170,10 +159,7 @@ def repair_labels(
     (['B-PER', 'E-PER', 'O'], 1)
     """
     sequences, is_one = label_sequences(labels)
-    spans = read_spans(sequences, scheme, strict=False, name="labels")
-    flat, offsets = list(chain.from_iterable(sequences)), offsets_of(sequences)
-    rests = list(map(get_scheme(scheme).rest, flat))
-    repaired = _with_prefixes(rests, spans, offsets, scheme)
+    flat, offsets, _, _, repaired = _read(sequences, scheme)
     n_changed = sum(map(str.__ne__, flat, repaired))
     return _cut(repaired, offsets, is_one), n_changed
 
@@ -243,6 +229,28 @@ def spans_to_labels(
         rests[start:stop] = [f"-{span_type}" if span_type else ""] * (stop - start)
     flat = _with_prefixes(rests, placed, offsets, scheme, "spans")
     return _cut(flat, offsets, is_one)
+
+
+def _read(sequences, scheme):
+    """Return labels end to end, offsets, types, spans, and the labels of the spans.
+
+    Raise ValueError if a label is none of the scheme.
+    """
+    spans = read_spans(sequences, scheme, strict=False, name="labels")
+    flat, offsets = list(chain.from_iterable(sequences)), offsets_of(sequences)
+    rests = list(map(get_scheme(scheme).rest, flat))
+    return flat, offsets, rests, spans, _with_prefixes(rests, spans, offsets, scheme)
+
+
+def _fault(flat, valid, offsets, scheme):
+    """Return the first label that is not the valid one, in words; None if all are."""
+    if valid == flat:
+        return None
+    t = next(t for t, label in enumerate(flat) if label != valid[t])
+    return (
+        f"{place_of(t, offsets, 'labels')} is {flat[t]!r}, but a valid sequence of the "
+        f"scheme {scheme!r} has {valid[t]!r} there."
+    )
 
 
 def _checked_lengths(lengths):
