@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from skcrf_sdca.data.spans import scheme_of_readable
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.span_errors import span_errors
 from skcrf_sdca.metrics import (
@@ -11,7 +12,6 @@ from skcrf_sdca.metrics import (
     sequence_accuracy_score,
     span_f1_difference,
 )
-from skcrf_sdca.metrics._scorers import scheme_of_readable
 from skcrf_sdca.metrics._spans import averaged, span_counts
 from skcrf_sdca.text.formats.label_columns import EMPTY, SEPARATOR, taken_apart
 

@@ -5,7 +5,6 @@ model has the names of the columns, and its last step, the CRF, the name of the 
 that it predicts.
 """
 
-import re
 import warnings
 
 from sklearn.pipeline import Pipeline
@@ -22,6 +21,7 @@ from skcrf_sdca.text.features.values import WORD
 from skcrf_sdca.text.formats.attributes import read_attributes, read_scaled
 from skcrf_sdca.text.formats.conllu import COLUMNS
 from skcrf_sdca.text.formats.label_columns import column_of, columns_of
+from skcrf_sdca.text.spans.offsets import check_pattern
 
 from ._columns import LABEL, UNREAD, Asked, ColumnsFormat
 from ._formats import AttributesFormat, ConlluFormat, CorpusFormat, TextFormat
@@ -117,7 +117,10 @@ def _tagger_of(model, path):
     steps = model.steps if isinstance(model, Pipeline) else [(LABEL, model)]
     *others, (name, crf) = steps
     # The estimator within a compat.CRF has the methods of the others.
-    tagger = Tagger([*others, (name, getattr(crf, "estimator_", crf))])
+    tagger = Tagger(
+        [*others, (name, getattr(crf, "estimator_", crf))],
+        tokens=getattr(model, "tokens", None),
+    )
     if not (_reads_columns(tagger) or _reads_features(tagger)):
         raise ValueError(
             f"{path}: the model cannot read text: it must be a Tagger or a Pipeline "
@@ -154,14 +157,14 @@ def source_of(tagger, options, first):
             "must be among them."
         )
     if name == TEXT:
-        return _text_format(features, options)
+        return _text_format(tagger, options)
     if _has_features(name):
         options.usage_error(
             f"--format {name}: its tokens have features of their own, but the model "
             f"makes those of the columns {', '.join(features.read_columns())}."
         )
     if not keeps_lines(name):
-        return corpus_format(name, features.read_columns(), options)
+        return corpus_format(name, features.read_columns(), options, tagger.tokens)
     if set(map(column_of, columns_of(label))) <= set(COLUMNS):
         label = label if options.label is None else options.label
         return ConlluFormat(features.read_columns(), label)
@@ -208,7 +211,8 @@ def keeps_lines(name):
 def untrained_source(options):
     """Return the format of the files that a model is trained on."""
     name = format_name(options, options.files[0])
-    _check_options(name, options)
+    # Who knows what cut the tokens of a file may say so: new texts are cut alike.
+    _check_options(name, options, {"tokens"} if keeps_lines(name) else set())
     if _has_features(name):
         return AttributesFormat(name, _format_options(name, options))
     if not keeps_lines(name):
@@ -238,9 +242,13 @@ def _treebank(options):
     return source
 
 
-def _check_options(name, options):
-    """End with a usage error if a format lacks an option that is given."""
-    own = {"tokens"} if name == TEXT else {*options_of(name)}
+def _check_options(name, options, more=frozenset()):
+    """End with a usage error if a format lacks an option that is given.
+
+    ``more`` are options that say something of the model.
+    """
+    _pattern(options)
+    own = {"tokens"} if name == TEXT else {*options_of(name), *more}
     has_reader = name != TEXT and not keeps_lines(name)
     if has_reader and not _has_features(name):
         # Columns that no one reads are left out of the tokens of any format.
@@ -258,26 +266,30 @@ def _check_options(name, options):
             )
 
 
-def _format_options(name, options):
-    """Return the options of a format of `read_corpus`."""
+def _format_options(name, options, tokens=None):
+    """Return the options of a format of `read_corpus`.
+
+    A model was trained on texts that ``tokens`` cut, or it does not know.
+    """
     given = {option: getattr(options, option) for option in OF_FORMATS}
-    given |= {"columns": None, "tokens": _pattern(options)}
-    own = {option: value for option, value in given.items() if value is not None}
     known = options_of(name)
+    cut_by = _pattern(options) or (tokens if "tokens" in known else None)
+    given |= {"columns": None, "tokens": cut_by}
+    own = {option: value for option, value in given.items() if value is not None}
     for option, text in options.format_options:
         own[option] = option_value(text, known[option].annotation)
     return own
 
 
-def corpus_format(name, columns, options):
+def corpus_format(name, columns, options, tokens=None):
     """Return a format of `read_corpus` whose tokens have columns."""
-    return CorpusFormat(name, columns, _format_options(name, options))
+    return CorpusFormat(name, columns, _format_options(name, options, tokens))
 
 
-def _text_format(features, options):
-    read = features.read_columns()
+def _text_format(tagger, options):
+    features, read = tagger[0], tagger[0].read_columns()
     if set(read) <= {WORD}:
-        return TextFormat(_pattern(options))
+        return TextFormat(_pattern(options) or tagger.tokens)
     kept = {WORD: WORD, LABEL: LABEL}
     names = [kept.get(name, UNREAD) for name in features.columns]
     names += [LABEL] * (LABEL not in names)
@@ -289,9 +301,10 @@ def _text_format(features, options):
 
 
 def _pattern(options):
-    """Return what --tokens says, or None; the names of patterns are expressions too."""
-    try:
-        re.compile(options.tokens or "")
-    except re.error as error:
-        options.usage_error(f"--tokens: no regular expression: {error}.")
+    """Return what --tokens says, or None."""
+    if options.tokens is not None:
+        try:
+            check_pattern(options.tokens, "--tokens")
+        except ValueError as error:
+            options.usage_error(str(error))
     return options.tokens

@@ -4,8 +4,8 @@ from collections import Counter
 from itertools import chain
 
 from skcrf_sdca._utils.messages import counted
+from skcrf_sdca.data.spans import TRIED_SCHEMES
 from skcrf_sdca.data.tagging_schemes import OUTSIDE, parse_label
-from skcrf_sdca.metrics._scorers import TRIED_SCHEMES
 from skcrf_sdca.text import repair_labels
 from skcrf_sdca.text.spans.labels import fault_of
 

@@ -3,9 +3,9 @@
 import io
 from functools import partial
 
+from skcrf_sdca.data.spans import scheme_of_readable
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.thresholds import TunedSpans
-from skcrf_sdca.metrics._scorers import scheme_of_readable
 from skcrf_sdca.text import char_spans
 from skcrf_sdca.text.core.passages import Document
 from skcrf_sdca.text.writing import (

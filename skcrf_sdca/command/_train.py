@@ -185,7 +185,9 @@ def _train_tagger(options):
     X, y, reading = labelled_sentences(source, options.files, options)
     dev = _dev_sentences(source, options)
     scheme, y, remark = chosen(y, options.scheme, options.repair)
-    tagger = _tagger(source, options, len(X), scheme)
+    if options.tokens is not None:
+        reading.take("tokens", options.tokens)
+    tagger = _tagger(source, options, len(X), scheme).set_params(tokens=reading.tokens)
     crf = tagger[-1]
     _take_features(reading, source, tagger[0])
     _say(options, f"{reading}; tagging scheme: {scheme}{remark}")

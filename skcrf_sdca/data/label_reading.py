@@ -110,3 +110,19 @@ class LabelReading(NamedTuple):
         first = np.flatnonzero((types >= 0) & ~joined[:-1])
         last = np.flatnonzero((types >= 0) & ~joined[1:])
         return first, last + 1, types[first]
+
+    def spans_of(self, path, scores):
+        """Return the spans (type, begin, end, probability) of one label path, a list.
+
+        ``scores`` are the scores of its sequence; None if they give no probabilities.
+        """
+        begin, end, types = self.spans(path)
+        proba = [None] * len(begin)
+        if scores is not None:
+            rows = np.stack([np.zeros_like(begin), begin, end], axis=1)
+            proba = scores.typed_span_probabilities(
+                rows, types, self.label_types, self.joins
+            ).tolist()
+        names = list(self.types)
+        columns = types.tolist(), begin.tolist(), end.tolist(), proba
+        return [(names[k], b, e, p) for k, b, e, p in zip(*columns, strict=True)]

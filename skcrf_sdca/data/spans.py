@@ -24,6 +24,9 @@ from skcrf_sdca.data.tagging_schemes import get_scheme, parse_label
 
 __all__ = ["extract_spans"]
 
+#: Tagging schemes in the order in which they are tried; IOB1 reads labels of IO too.
+TRIED_SCHEMES = ("BIO", "IOB1", "BIOES", "BILOU", "BMES", "BMEWO", "IOE2", "IOE1")
+
 
 class Spans(NamedTuple):
     """The spans of concatenated sequences, in order.
@@ -129,6 +132,21 @@ def extract_spans(
     ends = (spans.start - shift).tolist(), (spans.stop - shift).tolist()
     found = split_rows(list(zip(types, *ends, strict=True)), bounds).tolist()
     return found[0] if is_one else found
+
+
+def scheme_of_readable(y, *first):
+    """Return the first scheme that can read all label lists, or None.
+
+    The schemes `first` are tried before all others. "BIO" also reads the spans of IOB1
+    and IO.
+    """
+    for scheme in (*first, *TRIED_SCHEMES):
+        try:
+            extract_spans(y, scheme)
+        except (TypeError, ValueError):
+            continue
+        return scheme
+    return None
 
 
 def label_sequences(labels):

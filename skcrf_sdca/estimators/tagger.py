@@ -24,8 +24,10 @@ from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca._utils.words import one_alone
 from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.input_formats import PACKED
+from skcrf_sdca.estimators.raw_text import TagsText
 from skcrf_sdca.model.fitted import fitted_format, names_of_fit
 from skcrf_sdca.text import LabelPairs
+from skcrf_sdca.text.spans.offsets import check_pattern
 
 if TYPE_CHECKING:
     from skcrf_sdca.model.sequence_answers import ChainAnswers
@@ -59,7 +61,7 @@ def _no_predict(tagger):
     )
 
 
-class Tagger(VersionStamped, HasDocLink, _Pipeline):
+class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
     """Pipeline that has all public methods of its last step, a CRF.
 
     A Pipeline of scikit-learn has ``predict``, ``predict_proba`` and ``score`` of its
@@ -86,6 +88,11 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
     ----------
     steps : list of tuples
         ``(name, step)``: transformers, and last a CRF.
+    tokens : {"words", "characters", "blanks"} or str, default=None
+        How the texts of the training were cut into tokens, as in
+        :func:`skcrf_sdca.text.tokenize`, for `tag`: ``reading.tokens`` of
+        :func:`skcrf_sdca.text.read_corpus`. It is a part of the model, and of its file.
+        None says that nobody knows.
     transform_input : list of str, default=None
         As in a Pipeline: metadata of ``fit`` that the steps transform as they do X.
     memory : str or joblib.Memory, default=None
@@ -113,6 +120,20 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
     >>> tagger.set_params(crf__random_state=0).fit(X, y).log_partition(X).round(1)
     array([1.8, 0.9])
     """
+
+    def __init__(
+        self,
+        steps: Any,
+        *,
+        tokens: str | None = None,
+        transform_input: list[str] | None = None,
+        memory: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            steps, transform_input=transform_input, memory=memory, verbose=verbose
+        )
+        self.tokens = tokens
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Fit all steps.
@@ -152,6 +173,8 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
         """
         if hasattr(self._last_step, "predict"):
             check_tagger(self._last_step, name="the last step")
+        if self.tokens is not None:
+            check_pattern(self.tokens)
         self._check_label_pairs()
         with cached_steps(self):
             return super().fit(X, y, **self._with_held_out(params))
@@ -341,6 +364,7 @@ _TRANSFORMED = {
 
 def make_tagger(
     *steps: Any,
+    tokens: str | None = None,
     transform_input: list[str] | None = None,
     memory: Any = None,
     verbose: bool = False,
@@ -354,6 +378,8 @@ def make_tagger(
     ----------
     *steps : estimators
         Transformers, and last a CRF.
+    tokens : {"words", "characters", "blanks"} or str, default=None
+        How the texts of the training were cut into tokens: see `Tagger`.
     transform_input : list of str, default=None
         As in a Pipeline: metadata of ``fit`` that the steps transform as they do X.
     memory : str or joblib.Memory, default=None
@@ -390,5 +416,9 @@ def make_tagger(
     """
     named = make_pipeline(*steps).steps
     return Tagger(
-        named, transform_input=transform_input, memory=memory, verbose=verbose
+        named,
+        tokens=tokens,
+        transform_input=transform_input,
+        memory=memory,
+        verbose=verbose,
     )

@@ -12,7 +12,7 @@ from skcrf_sdca._utils.messages import alternatives
 from skcrf_sdca._utils.sklearn_private import BaseScorer
 from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.data.label_names import named_lists
-from skcrf_sdca.data.spans import extract_spans
+from skcrf_sdca.data.spans import scheme_of_readable
 from skcrf_sdca.metrics._checks import NO_TOKENS, check_sample_weight, ratio
 from skcrf_sdca.metrics._flat import (
     flat_accuracy_score,
@@ -210,24 +210,6 @@ def get_scorer(scoring: str | Callable[..., Any]) -> Callable[..., Any]:
         raise ValueError(f"scoring: there is no score {scoring!r}{others}.")
     # set_score_request changes a scorer.
     return deepcopy(SCORERS[scoring])
-
-
-#: Tagging schemes in the order in which they are tried; IOB1 reads labels of IO too.
-TRIED_SCHEMES = ("BIO", "IOB1", "BIOES", "BILOU", "BMES", "BMEWO", "IOE2", "IOE1")
-
-
-def scheme_of_readable(y):
-    """Return the first scheme that can read all label lists, or None.
-
-    "BIO" also reads the spans of IOB1 and IO.
-    """
-    for scheme in TRIED_SCHEMES:
-        try:
-            extract_spans(y, scheme)
-        except (TypeError, ValueError):
-            continue
-        return scheme
-    return None
 
 
 def scorer_of_labels(y: Any) -> tuple[str, Callable[..., float]]:

@@ -43,6 +43,7 @@ from skcrf_sdca.persistence._values import (
 )
 from skcrf_sdca.persistence._vectorizers import describe_vectorizer, rebuild_vectorizer
 from skcrf_sdca.text import ArcFeatures, TokenFeatures
+from skcrf_sdca.text.spans.offsets import check_pattern
 
 # The types of CRFs that files of version 1 have.
 OF_VERSION_1 = {"SDCACRF", "SAGNUSCRF", "OEGCRF", "LBFGSCRF"}
@@ -155,6 +156,9 @@ def _describe_pipeline(pipeline):
         "names": list(names),
         "verbose": bool(pipeline.verbose),
     }
+    if getattr(pipeline, "tokens", None) is not None:
+        check_pattern(pipeline.tokens)
+        head["tokens"] = pipeline.tokens
     return head | models, arrays
 
 
@@ -183,7 +187,8 @@ def _rebuild_pipeline(model, array):
     if has_names and takes_packed and names_of_fit(crf) is None:
         crf._feature_names = vectorizer.transform([]).feature_names
     steps = zip(model["names"], parts.values(), strict=True)
-    return PIPELINES[model["type"]](list(steps), verbose=model["verbose"])
+    tokens = {"tokens": model["tokens"]} if "tokens" in model else {}
+    return PIPELINES[model["type"]](list(steps), verbose=model["verbose"], **tokens)
 
 
 def _check_steps(parts):

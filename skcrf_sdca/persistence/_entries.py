@@ -15,6 +15,7 @@ from skcrf_sdca._utils.typing import SolverName
 from skcrf_sdca.features.vocabulary import check_tables
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._values import rebuild_fit
+from skcrf_sdca.text.spans.offsets import check_pattern
 
 # The types of chains, and those that may be in a "CRF", which is of skcrf_sdca.compat.
 WITHIN_COMPAT = ("skcrf_sdca.CRF", "PassiveAggressiveCRF", "SDCACRF")
@@ -102,7 +103,11 @@ def check_pipeline(model, roles):
 
     ``roles`` are the roles of its steps, the last of which is "crf".
     """
-    fields(model, "pipeline", PIPELINE | dict.fromkeys([*roles, "crf"], dict))
+    may_cut = model.get("type") == "Tagger" and "tokens" in model
+    own = {"tokens": str} if may_cut else {}
+    fields(model, "pipeline", PIPELINE | own | dict.fromkeys([*roles, "crf"], dict))
+    if may_cut:
+        check_pattern(model["tokens"])
     names = model["names"]
     is_str = set(map(type, names)) == {str}
     if not is_str or not 2 <= len(set(names)) == len(names) == len(roles):

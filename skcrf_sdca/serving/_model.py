@@ -91,11 +91,13 @@ class Model(NamedTuple):
     items: Items | None  # of a model of rows of numbers
     coef: Coef
     of_labels: dict[str, NDArray[np.float64]]
+    tokens: str | None = None  # how the texts of the training were cut
 
 
 def model_from(document, array):
     """Return the Model of a document; arguments and errors are as of `rebuild`."""
-    parts = _parts(model_of(document))
+    whole = model_of(document)
+    parts = _parts(whole)
     crf, features = parts["crf"], parts.get("features")
     vectorizer = parts.get("vectorizer", crf.get("vectorizer"))
     _check_is_served(crf, vectorizer)
@@ -116,6 +118,7 @@ def model_from(document, array):
         items,
         _coef_of_rows(*coef) if items is None else _coef_of_items(*coef),
         {name: _of_labels(array, name, len(classes)) for name in OF_LABELS},
+        whole.get("tokens"),
     )
 
 

@@ -1,6 +1,7 @@
 """Predictor: a chain that labels one sequence at a time."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,9 @@ from skcrf_sdca._kernels.inference._sequence_tagger import SequenceTagger, impos
 from skcrf_sdca._utils.messages import check_count, described
 from skcrf_sdca._utils.typing import FilePath, SpanScheme, SupportsRead
 from skcrf_sdca.data.label_reading import LabelReading
+from skcrf_sdca.data.spans import scheme_of_readable
 from skcrf_sdca.persistence._archive import opened_to_read, read_archive
+from skcrf_sdca.serving._items import plain_items
 from skcrf_sdca.serving._model import Model, model_from
 from skcrf_sdca.serving._rows import RowTagger
 from skcrf_sdca.structures.chain.chains import Chains
@@ -18,9 +21,8 @@ from skcrf_sdca.structures.scores import LARGEST_SCORE
 from skcrf_sdca.text.core.tokens import Tokens
 from skcrf_sdca.text.features.sentences import SentenceFeatures
 from skcrf_sdca.text.features.templates import checked_features
-
-# The items that stand for those of a plain type.
-ACCEPTED = {dict: (Mapping,), list: (list, tuple, Set)}
+from skcrf_sdca.text.spans.offsets import TOKEN
+from skcrf_sdca.text.tagged import TaggedText, check_reads_words, tagged_text
 
 
 class Predictor:
@@ -232,16 +234,80 @@ class Predictor:
         """
         reading = self._reading(scheme or self._model.scheme)
         chains = self._scores(sequence, proba=True)
+        return reading.spans_of(self._path(chains), chains)
+
+    def tag(
+        self, text: str, *, tokens: str | None = None, scheme: SpanScheme | None = None
+    ) -> TaggedText:
+        """Return the spans and the labels of a text, which is cut as in the training.
+
+        Parameters
+        ----------
+        text : str
+            Each line is a sentence.
+        tokens : {"words", "characters", "blanks"} or str, default=None
+            What the tokens are, as in :func:`skcrf_sdca.text.tokenize`. By default as
+            in the file, which has the parameter `tokens` of a `Tagger`, and "words" if
+            it has none.
+        scheme : str, default=None
+            As for `spans`; by default also the first scheme that can read all labels.
+
+        Returns
+        -------
+        tagged : TaggedText
+            As of `skcrf_sdca.Tagger.tag`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `skcrf_sdca.Tagger.tag`, and if there is no `TokenFeatures`.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF, make_tagger
+        >>> from skcrf_sdca.serving import Predictor
+        >>> from skcrf_sdca.text import TokenFeatures
+        >>> X, y = [["in", "Basel"], ["left", "."]] * 9, [["O", "B-LOC"], ["O"] * 2] * 9
+        >>> tagger = make_tagger(TokenFeatures(), SDCACRF(random_state=0)).fit(X, y)
+        >>> (span,) = Predictor.from_estimator(tagger).tag("Now in  Basel.").spans
+        >>> span.type, span.begin, span.end, span.text
+        ('LOC', 8, 13, 'Basel')
+        """
+        model = self._model
+        if self._features is None:
+            raise ValueError(
+                "the model has no TokenFeatures, and takes no words: make the features "
+                "of the tokens of a text, and call predict_one."
+            )
+        check_reads_words(model.items.templates["columns"], self._features.read)
+        scheme = self._scheme_of_labels if scheme is None else scheme
+        reading = None if scheme is None else self._reading(scheme)
+        pattern = model.tokens if tokens is None else tokens
+        answer = partial(self._answers_to_words, reading)
+        return tagged_text(text, TOKEN if pattern is None else pattern, answer)
+
+    @cached_property
+    def _scheme_of_labels(self):
+        """A scheme that can read all labels, or None."""
+        return scheme_of_readable([self._model.names], self._model.scheme)
+
+    def _answers_to_words(self, reading, sentences):
+        """Return the labels of lists of words, and their spans."""
+        labels, spans = [], []
+        for words in sentences:
+            chains = self._scores(words)
+            path = self._path(chains)
+            labels.append([self._labels[k] for k in path.tolist()])
+            if reading is not None:
+                has_proba = self._model.temperature > 0.0
+                spans.append(reading.spans_of(path, chains if has_proba else None))
+        return labels, None if reading is None else spans
+
+    def _path(self, chains):
+        """Return the most probable path, whose score is more than -inf."""
         path, values = chains.viterbi()
         self._check_possible(values[0], path)
-        begin, end, types = reading.spans(path)
-        rows = np.stack([np.zeros_like(begin), begin, end], axis=1)
-        proba = chains.typed_span_probabilities(
-            rows, types, reading.label_types, reading.joins
-        )
-        names = list(reading.types)
-        columns = types.tolist(), begin.tolist(), end.tolist(), proba.tolist()
-        return [(names[k], b, e, p) for k, b, e, p in zip(*columns, strict=True)]
+        return path
 
     def n_best(self, sequence: Iterable[Any], n: int) -> list[tuple[list[Any], float]]:
         """Return the n most probable label paths, exactly.
@@ -293,7 +359,8 @@ class Predictor:
             coef = self._model.coef
             columns = coef.n_features, coef.columns
             return RowTagger(weights, chains, temperature, columns, is_signal)
-        reading = items.lookup, items.item_type, items.dtype, self._items
+        plain = partial(plain_items, items.item_type)
+        reading = items.lookup, items.item_type, items.dtype, plain
         return SequenceTagger(reading, weights, chains, temperature, LARGEST_SCORE)
 
     def _scores(self, sequence, *, proba=False):
@@ -310,29 +377,13 @@ class Predictor:
     def _features_of(self, tokens):
         if tokens is None or isinstance(tokens, (str, bytes)):
             raise TypeError(
-                f"sequence must be a list of tokens, got {described(tokens)}"
+                f"sequence must be a list of tokens, got {described(tokens)}; tag "
+                "takes a text, and cuts it into tokens"
             )
         columns = self._model.items.templates["columns"]
         own = Tokens([tokens], columns, self._features.read)
         (features,) = self._features.of(own)
         return features
-
-    def _items(self, sequence):
-        """Return the items of a sequence that is no list of plain ones, or raise."""
-        item_type = self._model.items.item_type
-        name = {dict: "dicts", list: "lists of str"}[item_type]
-        has_order = not isinstance(sequence, (str, bytes, Mapping, Set))
-        if not (has_order and isinstance(sequence, Iterable)):
-            raise TypeError(
-                f"sequence must be a list of {name}, got {described(sequence)}"
-            )
-        items = list(sequence)
-        for t, item in enumerate(items):
-            if not isinstance(item, ACCEPTED[item_type]):
-                raise TypeError(
-                    f"item {t} is {described(item)}; sequence must be a list of {name}"
-                )
-        return items
 
     def _reading(self, scheme):
         if scheme not in self._readings:

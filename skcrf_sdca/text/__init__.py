@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .spans.labels import convert_labels, repair_labels, spans_to_labels
     from .spans.offsets import align_spans, char_spans, token_offsets, tokenize
     from .spans.words import is_punctuation
+    from .tagged import TaggedSentence, TaggedText, TextSpan
     from .writing import write_corpus
 
 __all__ = [
@@ -58,7 +59,10 @@ __all__ = [
     "Regex",
     "Shape",
     "Suffix",
+    "TaggedSentence",
+    "TaggedText",
     "TextSource",
+    "TextSpan",
     "TokenFeatures",
     "TreeFaults",
     "Window",
@@ -100,6 +104,7 @@ _MODULES = {
     "spans.words": "is_punctuation",
     "core.passages": "TextSource",
     "core.reading": "ReadingWarning",
+    "tagged": "TaggedSentence TaggedText TextSpan",
     "spans.labels": "convert_labels repair_labels spans_to_labels",
     "features.templates": "DEFAULT_TEMPLATES At Joint LabelPairs Window",
     "writing": "write_corpus",

@@ -128,6 +128,8 @@ class Passages:
                 self._reading.note("token", _WITH_BLANKS, f"{word!r:.60}, {where}")
 
     def _tokens_of(self, text):
+        option = "tokens" if self._is_guessed else None
+        self._reading.take("tokens", self._pattern, option=option)
         if self._is_guessed:
             self._reading.count_scripts(unspaced_scripts(text))
         return tokenize(text, self._pattern)[1]
@@ -143,6 +145,13 @@ class Passages:
         finer = self._reading.option("tokens", "characters")
         cure = _CURES.get(what, "").format(tokens=finer)
         self._reading.note("span", what, f"{own}, {where}", cure)
+
+
+def cut_text(text: str, pattern: str) -> list[Offsets]:
+    """Return the offsets of the tokens of each line that has some, as `Passages` do."""
+    _, offsets = tokenize(text, pattern)
+    bounds = _line_bounds(text, offsets, ())
+    return [offsets[begin:end] for begin, end in pairwise(bounds)]
 
 
 def _apart(spans):

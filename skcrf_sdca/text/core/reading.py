@@ -71,6 +71,9 @@ class Reading:
 
     Attributes
     ----------
+    tokens : str or None
+        How texts were cut into tokens, as in `tokenize`; None if the source has tokens.
+        A `Tagger` that is told so cuts new texts as those of its training.
     n_sentences, n_tokens, longest : int
         How many there are, and the tokens of the longest sentence.
     labels : Counter
@@ -161,6 +164,11 @@ class Reading:
             if not _OF_COLUMNS.isdisjoint(self.guesses) and self._n_kept < _N_KEPT:
                 self._kept += found
                 self._n_kept += sum(lengths)
+
+    @property
+    def tokens(self) -> str | None:
+        """What cut the texts, as in `tokenize`; None if the source has tokens."""
+        return self.taken.get("tokens")
 
     @property
     def n_labels(self) -> int:

@@ -32,6 +32,11 @@ class Tokens:
     """
 
     def __init__(self, X, names=None, read=None):
+        if isinstance(X, str):
+            raise TypeError(
+                f"X is {described(X)}; it must be a list of sequences of tokens. tag "
+                "takes a text, and cuts it into tokens."
+            )
         check_container(X)
         X = [_rows(plain_column(sequence)) for sequence in plain_column(X)]
         for index, sequence in enumerate(X):
@@ -176,9 +181,14 @@ def _check_sequence(sequence, index):
         isinstance(sequence, np.ndarray) and sequence.ndim == 1
     ):
         return
+    # A list of words may be one sequence, but words have no blanks.
+    is_text = isinstance(sequence, str) and len(sequence.split()) > 1
+    hint = "tag takes a text, and cuts it into tokens"
+    if not is_text:
+        hint = "if X is a single sequence, wrap it in a list: [X]"
     raise TypeError(
         f"X: sequence {index} is {described(sequence)}; a sequence must be a list of "
-        "tokens (if X is a single sequence, wrap it in a list: [X])."
+        f"tokens ({hint})."
     )
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.messages import alternatives, described, nearest
 from skcrf_sdca._utils.typing import Span
 from skcrf_sdca.data.spans import TYPED
 from skcrf_sdca.text.spans.words import character_pattern, word_pattern
@@ -23,6 +23,28 @@ PATTERNS: dict[str, Callable[[str], re.Pattern[str]]] = {
     "blanks": lambda text: re.compile(r"\S+"),
 }
 TOKEN = "words"
+
+
+def check_pattern(pattern: Any, name: str = "tokens") -> None:
+    """Raise TypeError or ValueError if this cuts no text, as `tokenize` does.
+
+    A name that is written wrongly would be a regular expression that finds nothing.
+    """
+    if not isinstance(pattern, str):
+        raise TypeError(
+            f"{name} is {described(pattern)}; it must be 'words', 'characters', "
+            "'blanks' or a regular expression."
+        )
+    if pattern in PATTERNS:
+        return
+    if pattern.isalpha() and nearest(pattern, PATTERNS) is not None:
+        raise ValueError(
+            f"{name}: there is no {pattern!r}{alternatives(pattern, PATTERNS)}."
+        )
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{name}: no regular expression: {error}.") from error
 
 
 def tokenize(text: str, pattern: str = TOKEN) -> tuple[list[str], Offsets]:
