@@ -63,9 +63,9 @@ def add_reading_options(parser, *further):
     parser.add_argument(
         "--tokens",
         metavar="PATTERN",
-        help="what tokens of texts are: 'words' and single other characters (the "
-        "default), 'characters', what 'blanks' separate, or a regular expression that "
-        "finds them",
+        help="what tokens of texts are: 'words' and single other characters, "
+        "'characters', what 'blanks' separate, or a regular expression that finds them "
+        "(default: as in the training of the model, else 'words')",
     )
     parser.add_argument(
         "--label-form",

@@ -118,6 +118,36 @@ def test_what_is_tagged_is_read_again_if_labels_have_blanks(run, tmp_path, delim
     assert out.splitlines()[:1] == ["Anna\tB-first name"]
 
 
+@pytest.mark.parametrize(
+    ("options", "basel"), [((), "Basel"), (("--tokens", "blanks"), "Basel.")]
+)
+def test_what_cut_the_texts_of_a_model_cuts_new_texts(run, tmp_path, options, basel):
+    (tmp_path / "all.jsonl").write_text(DOCCANO.replace("20, 25", "20, 26"))
+    run("train", "all.jsonl", "-o", "m", "-q", *options)
+    tokens = options[-1] if options else "words"
+    assert load_model(tmp_path / "m").tokens == tokens
+    (tmp_path / "new").write_text("Anna left Basel.")
+    (tmp_path / "new.jsonl").write_text('{"text": "Anna left Basel."}')
+    texts = "new", "--format", "text"
+    for source in texts, ["new.jsonl"]:
+        words = run("tag", "-m", "m", *source).split("\n")
+        assert basel in [word.partition("\t")[0].split(" ")[0] for word in words]
+        others = run("tag", "-m", "m", "--tokens", "characters", *source)
+        assert others.startswith("A")
+    (sentence,) = Predictor.load(tmp_path / "m").tag("Anna left Basel.").sentences
+    assert basel in sentence.tokens
+
+
+def test_who_trains_on_columns_may_say_what_cut_them(run, tmp_path):
+    (tmp_path / "train").write_text("Anna B-PER\nran O\n\nBern. B-LOC\n\n")
+    run("train", "train", "-o", "m", "-q")
+    assert load_model(tmp_path / "m").tokens is None
+    run("train", "train", "-o", "m", "-q", "--tokens", "blanks")
+    assert load_model(tmp_path / "m").tokens == "blanks"
+    (tmp_path / "new").write_text("Bern.\n")
+    assert run("tag", "-m", "m", "--format", "text", "new") == "Bern. B-LOC\n\n"
+
+
 def test_forms_of_labels_become_the_usual_one(run, tmp_path):
     (tmp_path / "train").write_text("Anna PER_B\nran O\n\nBern LOC_B\nran OUT\n")
     run("train", "train", "-o", "m", "-q", "--label-form", "PER_B")
@@ -135,7 +165,8 @@ def test_forms_of_labels_become_the_usual_one(run, tmp_path):
         (["train", "x", "--option", "a=b"], "--option: the format columns has none"),
         (["train", "x", "--format", "records"], "invalid choice"),
         (["train", "x.jsonl", "--comment", "#"], "--comment: the format json has no"),
-        (["train", "x", "--tokens", "words"], "--tokens: the format columns has no"),
+        (["train", "x.csv", "--tokens", "words"], "--tokens: the format table has no"),
+        (["train", "x", "--tokens", "word"], "--tokens: there is no 'word'; did you"),
         (["train", "x.conllu", "--header"], "--header: the format conllu has no such"),
         (["train", "x.xml", "--option", "typs=a"], "did you mean 'types'?"),
         (["train", "x.jsonl", "--tokens", "("], "--tokens: no regular expression"),

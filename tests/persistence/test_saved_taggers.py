@@ -30,6 +30,7 @@ from skcrf_sdca import (
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.metrics import get_scorer
 from skcrf_sdca.persistence import ModelFormatError
+from skcrf_sdca.serving import Predictor
 from skcrf_sdca.text import (
     DEFAULT_TEMPLATES,
     Apply,
@@ -182,6 +183,28 @@ def test_a_tagger_comes_back_as_a_tagger(path):
     assert again.predict_n_best(WORDS, 2).tolist() == (
         model.predict_n_best(WORDS, 2).tolist()
     )
+    # Nobody said what cut the texts of the training, as in files of 0.1.0.
+    assert "tokens" not in document_of(path)["model"]
+    assert again.tokens is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tokens": 3},
+        {"tokens": None},
+        {"tokens": "("},
+        {"tokens": "word"},
+        {"type": "Pipeline"},
+    ],
+)
+def test_a_file_whose_way_of_cutting_is_none_is_refused(path, change):
+    model = make_tagger(TokenFeatures(), clone(CRF), tokens="blanks").fit(WORDS, Y)
+    assert saved_again(model, path).tokens == "blanks"
+    resealed(path, lambda model: model.update(change))
+    for load in load_model, Predictor.load:
+        with pytest.raises(ModelFormatError, match="tokens|pipeline must have"):
+            load(path)
 
 
 def test_what_is_loaded_can_be_fitted_again(path):
