@@ -24,8 +24,8 @@ from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca._utils.words import one_alone
 from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.input_formats import PACKED
-from skcrf_sdca.estimators.raw_text import TagsText
 from skcrf_sdca.model.fitted import fitted_format, names_of_fit
+from skcrf_sdca.model.raw_text import TagsText
 from skcrf_sdca.text import LabelPairs
 from skcrf_sdca.text.spans.offsets import check_pattern
 

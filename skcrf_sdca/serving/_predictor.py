@@ -274,12 +274,13 @@ class Predictor:
         ('LOC', 8, 13, 'Basel')
         """
         model = self._model
-        if self._features is None:
+        templates = model.items and model.items.templates
+        if self._features is None or templates is None:
             raise ValueError(
                 "the model has no TokenFeatures, and takes no words: make the features "
                 "of the tokens of a text, and call predict_one."
             )
-        check_reads_words(model.items.templates["columns"], self._features.read)
+        check_reads_words(templates["columns"], self._features.read)
         scheme = self._scheme_of_labels if scheme is None else scheme
         reading = None if scheme is None else self._reading(scheme)
         pattern = model.tokens if tokens is None else tokens

@@ -6,7 +6,8 @@ table of formats. `read_conll` and
 CoNLL-U; `clean_trees` counts and repairs faults of their trees. `TokenFeatures`
 and its templates own the features that
 taggers usually have; `Lookup` and `Regex` are those that lists of words and regular
-expressions define. `tokenize` and `align_spans` own tokens and spans of raw text.
+expressions define. `tokenize` and `align_spans` own tokens and spans of raw text, and
+`TaggedText` is what a model says of one.
 `convert_labels`, `repair_labels`, `spans_to_labels` and `unify_labels` write
 labels in tagging schemes. All of it comes before an estimator or after it: none depends
 on it.

@@ -21,6 +21,12 @@ class TextSpan(NamedTuple):
     probability : float or None
         None after a fit with a loss that gives none, such as the hinge loss.
     text : str
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import TextSpan
+    >>> TextSpan("LOC", 3, 8, 0.98, "Basel")._asdict()
+    {'type': 'LOC', 'begin': 3, 'end': 8, 'probability': 0.98, 'text': 'Basel'}
     """
 
     type: str
@@ -39,6 +45,13 @@ class TaggedSentence(NamedTuple):
     offsets : list of (begin, end)
         The characters of each token in the whole text.
     labels : list
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import TaggedSentence
+    >>> sentence = TaggedSentence(["In", "Basel"], [(0, 2), (3, 8)], ["O", "B-LOC"])
+    >>> list(zip(sentence.tokens, sentence.labels))
+    [('In', 'O'), ('Basel', 'B-LOC')]
     """
 
     tokens: list[str]
@@ -63,6 +76,13 @@ class TaggedText(NamedTuple):
     --------
     skcrf_sdca.Tagger.tag : Returns it.
     skcrf_sdca.serving.Predictor.tag : Returns it with NumPy alone.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import TaggedText, TextSpan
+    >>> tagged = TaggedText([TextSpan("LOC", 3, 8, 0.98, "Basel")], [], "words")
+    >>> [span.text for span in tagged.spans if span.probability > 0.5]
+    ['Basel']
     """
 
     spans: list[TextSpan] | None
@@ -102,9 +122,9 @@ def tagged_text(
     labels, found = answer(words)
     if found is not None:
         found = [
-            TextSpan(*span, text[span[1] : span[2]])
+            TextSpan(kind, begin, end, proba, text[begin:end])
             for own, places in zip(found, offsets, strict=True)
-            for span in char_spans(own, places)
+            for kind, begin, end, proba in char_spans(own, places)
         ]
     sentences = map(TaggedSentence, words, offsets, labels)
     return TaggedText(found, list(sentences), pattern)

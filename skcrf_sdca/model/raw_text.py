@@ -1,6 +1,8 @@
 """`TagsText`: the method of a Tagger that takes raw text, cut as in its training."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,6 +32,10 @@ class TagsText:
 
     # Those that were pickled before there was the parameter do not know.
     tokens: str | None = None
+    # Of a Tagger.
+    _last_step: Any
+    _transformers: Callable[[], list[Any]]
+    _through_steps: Callable[[Any], Any]
 
     @available_if(_no_tag)
     def tag(
