@@ -41,6 +41,7 @@ from skcrf_sdca.metrics import (
 )
 from skcrf_sdca.model.explanation import Explanation
 from skcrf_sdca.model.tables import Table
+from skcrf_sdca.persistence import model_info
 from skcrf_sdca.plotting import ConvergenceDisplay, TransitionDisplay
 from skcrf_sdca.selection import alpha_path, cross_val_predict_proba
 from skcrf_sdca.structures.chain.decoding import posterior
@@ -172,7 +173,8 @@ def what_goes_around_it(words: list[list[str]], y: list[list[str]]) -> None:
     assert_type(path, list[OEGCRF])
     cross_val_predict_proba(LBFGSCRF(n_jobs=2), packed, y, cv=3)
     crf = SAGNUSCRF(sampling="uniform", saga=True).set_callbacks(DualityGapMonitor())
-    save_model(crf, "model.zip")
+    save_model(crf, "model.zip", metadata={"corpus": "a", "f1": 0.5})
+    print(model_info("model.zip").metadata["corpus"])
     load_model("model.zip").predict(X)
     save_model(crf, file := io.BytesIO())
     load_model(file)

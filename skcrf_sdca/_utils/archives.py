@@ -25,6 +25,10 @@ class Members:
         self._archive = archive
         self._unread = entries
 
+    def sizes(self):
+        """Return the number of bytes of each member that is not read yet."""
+        return {name: entry.file_size for name, entry in self._unread.items()}
+
     def read(self, name):
         """Return the bytes of a member; ValueError if there is none of this name."""
         if name not in self._unread:

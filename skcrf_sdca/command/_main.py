@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from skcrf_sdca._version import __version__
 
-from . import _evaluate, _explain, _tag, _template_files, _train
+from . import _evaluate, _explain, _info, _tag, _template_files, _train
 from ._streams import PROGRAM, lasting_messages, say, write
 
 _SUBCOMMANDS = {
@@ -15,6 +15,7 @@ _SUBCOMMANDS = {
     "tag": _tag,
     "eval": _evaluate,
     "explain": _explain,
+    "info": _info,
     "templates": _template_files,
 }
 # The exit codes of a shell for a program that a signal ends.

@@ -52,7 +52,7 @@ def add_reading_options(parser, *further):
     )
     parser.add_argument(
         "--option",
-        type=_option,
+        type=name_and_value,
         action="append",
         default=[],
         dest="format_options",
@@ -136,7 +136,8 @@ def option_value(text, annotation):
     return TRUTHS.get(text.lower(), text) if bool in types else text
 
 
-def _option(text):
+def name_and_value(text):
+    """Return the name and the value of NAME=VALUE."""
     name, sign, value = text.partition("=")
     if not sign:
         raise argparse.ArgumentTypeError(f"{text!r:.80} is not NAME=VALUE.")

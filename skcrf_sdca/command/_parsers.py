@@ -150,7 +150,7 @@ def train(options, say):
     with contextlib.redirect_stdout(sys.stderr):
         parser.fit(_tokens(parser, sentences), _targets(parser, y))
     say(f"{parser.n_iter_} epochs, {time.perf_counter() - begin:.1f} s")
-    save_model(parser, options.output)
+    save_model(parser, options.output, metadata=options.metadata)
     if dev is not None:
         write([report(parser, dev), "\n"])
 

@@ -17,6 +17,7 @@ from skcrf_sdca.estimators.solver_choice import SOLVERS
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.persistence import save_model
+from skcrf_sdca.persistence._head import checked_metadata
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.label_parts import BY_NAME
 from skcrf_sdca.text import LabelPairs
@@ -30,7 +31,7 @@ from ._inputs import (
     untrained_source,
     warn_of,
 )
-from ._options import FILE_HELP, add_reading_options
+from ._options import FILE_HELP, add_reading_options, name_and_value
 from ._schemes import chosen
 from ._search import best_penalty, divided
 from ._streams import say, write
@@ -52,6 +53,15 @@ def add_options(parser):
     )
     parser.add_argument(
         "--dev", metavar="FILE", help="report the scores on this labelled file"
+    )
+    parser.add_argument(
+        "--metadata",
+        type=name_and_value,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="what the model file says of itself too, such as corpus=wiki-2026; may be "
+        "repeated; info shows it",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_text_options(parser.add_argument_group("text and features"))
@@ -166,6 +176,7 @@ def run(options):
     """Fit, save, and report scores if asked to."""
     _check_usage(options)
     _parsers.check_usage(options)
+    options.metadata = checked_metadata(dict(options.metadata))
     _check_writable(options.output)
     _check_not_read(options)
     if options.parse:
@@ -202,7 +213,7 @@ def _train_tagger(options):
     if crf.l1_ratio > 0.0:
         tagger.prune().sparsify()
     with _named_output(options):
-        save_model(tagger, options.output)
+        save_model(tagger, options.output, metadata=options.metadata)
     _say(
         options,
         f"solver {crf.solver_}, {crf.n_iter_} epochs, {seconds:.1f} s, gap "

@@ -1,11 +1,11 @@
 """Saves fitted models in a portable format that runs no code; lists types for skops.
 
-`save_model` and `load_model` are the interface, and `register` adds types, see
-_registry.py. _archive.py owns the file, _head.py how
-every document begins, and _document.py, _entries.py, _crfs.py, _vectorizers.py,
-_labels.py, _templates.py and _values.py its content, which docs/model_format.rst
-describes for programs in other languages. What of these does not make an estimator
-imports no scikit-learn: `skcrf_sdca.serving` reads files by it.
+`save_model` and `load_model` are the interface, `model_info` reads what a file says of
+its model, see _info.py, and `register` adds types, see _registry.py. _archive.py owns
+the file, _head.py how every document begins, and _document.py, _entries.py, _crfs.py,
+_vectorizers.py, _labels.py, _templates.py and _values.py its content, which
+docs/model_format.rst describes for programs in other languages. What of these does not
+make an estimator imports no scikit-learn: `skcrf_sdca.serving` reads files by it.
 """
 
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from skcrf_sdca._utils.lazy import lazy
 if TYPE_CHECKING:
     from skcrf_sdca._utils.version_stamps import InconsistentVersionWarning
     from skcrf_sdca.persistence._fields import ModelFormatError
+    from skcrf_sdca.persistence._info import ModelInfo, model_info
     from skcrf_sdca.persistence._models import TRUSTED_TYPES, load_model, save_model
     from skcrf_sdca.persistence._registry import register
 
@@ -22,7 +23,9 @@ __all__ = [
     "TRUSTED_TYPES",
     "InconsistentVersionWarning",
     "ModelFormatError",
+    "ModelInfo",
     "load_model",
+    "model_info",
     "register",
     "save_model",
 ]
@@ -34,7 +37,9 @@ if not TYPE_CHECKING:
             "TRUSTED_TYPES": "_models",
             "InconsistentVersionWarning": "._utils.version_stamps",
             "ModelFormatError": "_fields",
+            "ModelInfo": "_info",
             "load_model": "_models",
+            "model_info": "_info",
             "register": "_registry",
             "save_model": "_models",
         },

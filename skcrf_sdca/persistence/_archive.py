@@ -142,3 +142,16 @@ def read_archive(file, build, *, leave=()):
             members.leave(beginning)
         document = strict_json(members.read(DOCUMENT), DOCUMENT)
         return build(document, members.array)
+
+
+def read_document(file, build):
+    """Return what `build` makes of the document of an open file, and of its sizes.
+
+    It is called as ``build(document, sizes)``, with the bytes of each member by its
+    name. Arrays are not read. Errors are as of `read_archive`.
+    """
+    with opened_members(file, MAX_MEMBERS) as members:
+        sizes = members.sizes()
+        document = strict_json(members.read(DOCUMENT), DOCUMENT)
+        members.leave("")
+        return build(document, sizes)

@@ -76,11 +76,12 @@ TUNED_SPANS = {
 }
 
 
-def describe(estimator):
+def describe(estimator, metadata=None):
     """Return the document of a fitted estimator, and its arrays in a dict.
 
-    The document is made of the types of JSON. The function raises TypeError, ValueError
-    or NotFittedError if the format cannot represent the estimator, see `save_model`.
+    ``metadata`` are those of `save_model`. The document is made of the types of JSON.
+    The function raises TypeError, ValueError or NotFittedError if the format cannot
+    represent the estimator, see `save_model`.
     """
     check_given(estimator)
     describer = _describers().get(type(estimator))
@@ -96,7 +97,7 @@ def describe(estimator):
             "for other types."
         )
     model, arrays = describer(estimator)
-    return with_head(model, _lowest_version(model)), arrays
+    return with_head(model, _lowest_version(model), metadata), arrays
 
 
 def _lowest_version(model):

@@ -75,7 +75,12 @@ TRUSTED_TYPES = sorted(
 )
 
 
-def save_model(estimator: Any, path: FilePath | SupportsWrite) -> None:
+def save_model(
+    estimator: Any,
+    path: FilePath | SupportsWrite,
+    *,
+    metadata: dict[str, Any] | None = None,
+) -> None:
     """Save a fitted estimator to a file that `load_model` reads without running code.
 
     The file contains the parameters, the labels, the vocabulary, the weights and the
@@ -102,6 +107,11 @@ def save_model(estimator: Any, path: FilePath | SupportsWrite) -> None:
     path : str, path-like or binary file object
         The name is free; the file is a zip archive. A file object, such as a BytesIO,
         gets the same bytes at its position, all at once: after an error, nothing.
+    metadata : dict, default=None
+        What the file says of the model beside what the model knows: a date, the data, a
+        score, the version of a program. The values are str, int, float, bool, None, and
+        lists and dicts of these. `model_info` reads them, and `load_model` does not:
+        they belong to the file, and the estimator may be fitted again.
 
     Raises
     ------
@@ -111,16 +121,19 @@ def save_model(estimator: Any, path: FilePath | SupportsWrite) -> None:
         If the estimator has another type, if its labels are not str, int, bool, bytes
         or float, or if the format cannot store a parameter, such as a RandomState or a
         template that applies a function of the user. The message names the step of the
-        pipeline and the template. Also if `path` is none, such as a file in text mode.
+        pipeline and the template. Also if `path` is none, such as a file in text mode,
+        or if JSON lacks a value of `metadata`.
     ValueError
         If its parameters are not valid, its fitted attributes contradict each other, or
-        a string would be another one after loading.
+        a string would be another one after loading; or if `metadata` have a number that
+        is not finite, or more than 65,536 characters as JSON.
     OSError
         If the file cannot be written.
 
     See Also
     --------
     load_model : Reads the file.
+    model_info : Reads what the file says of the model.
 
     Examples
     --------
@@ -144,7 +157,7 @@ def save_model(estimator: Any, path: FilePath | SupportsWrite) -> None:
     >>> load_model(file.getvalue())
     SDCACRF(random_state=0)
     """
-    document, arrays = describe(estimator)
+    document, arrays = describe(estimator, metadata)
     with opened_to_write(path) as file:
         write_archive(file, document, arrays)
 
@@ -181,6 +194,7 @@ def load_model(path: FilePath | SupportsRead | bytes) -> Any:
     See Also
     --------
     save_model : Writes the file.
+    model_info : Reads what the file says of the model, without the weights.
 
     Examples
     --------

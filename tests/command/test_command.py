@@ -24,6 +24,7 @@ from skcrf_sdca.command import main
 from skcrf_sdca.command._columns import ColumnsFormat
 from skcrf_sdca.command._template_files import default_templates, read_templates
 from skcrf_sdca.estimators.tagger import Tagger
+from skcrf_sdca.persistence import model_info
 from skcrf_sdca.text import (
     Apply,
     At,
@@ -937,8 +938,31 @@ def test_help_tells_every_subcommand(capsys):
         main(["--help"])
     assert exit.value.code == 0
     out = capsys.readouterr().out
-    for name in ("train", "tag", "eval", "explain", "templates"):
+    for name in ("train", "tag", "eval", "explain", "info", "templates"):
         assert f"\n    {name}" in out
+
+
+# What a model says of itself
+
+
+def test_a_model_says_what_it_is_and_what_was_said_of_it(files, run, tmp_path):
+    notes = ["--metadata", "corpus=three sentences", "--metadata", "by=a=b"]
+    path = tmp_path / "m"
+    assert run("train", files / "train.txt", "-o", path, "-q", *notes)[0] == 0
+    expected = model_info(path)
+    assert expected.metadata == {"corpus": "three sentences", "by": "a=b"}
+    assert expected.columns == ["word", "pos"]
+    assert run("info", path) == (0, f"{expected}\n", "")
+
+
+def test_metadata_are_checked_before_the_fit(files, run, tmp_path):
+    options = ["-o", tmp_path / "m", "--metadata", f"a={2**16 * 'x'}"]
+    line = told(run, "train", tmp_path / "none", *options)
+    assert "metadata take" in line
+
+
+def test_what_is_no_model_has_no_info(files, run):
+    assert "not a zip file" in told(run, "info", files / "train.txt")
 
 
 # Columns, raw text, schemes that almost fit -------------------------------------------

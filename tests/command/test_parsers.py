@@ -8,6 +8,7 @@ import pytest
 from skcrf_sdca import load_model
 from skcrf_sdca.command import _parsers, main
 from skcrf_sdca.metrics import attachment_scores
+from skcrf_sdca.persistence import model_info
 from skcrf_sdca.text import read_conllu
 
 TREEBANK = """\
@@ -48,13 +49,15 @@ def train(files, *options):
 
 
 def test_tag_writes_heads_and_relations_and_keeps_all_else(files, capsys, monkeypatch):
-    assert train(files, "--max-iter", "30", "--dev", files[0]) == 0
+    note = ["--metadata", "corpus=sea"]
+    assert train(files, "--max-iter", "30", "--dev", files[0], *note) == 0
     out, err = capsys.readouterr()
     assert "UAS: 100.00%; LAS: 100.00%" in out
     assert "2 sentences, 5 words; no faults" in err
     assert "epoch 1: updates" in err
     parser = load_model(files[1])
     assert parser.features.columns == ["word", "upos", "xpos"]
+    assert model_info(files[1]).metadata == {"corpus": "sea"}
     empty = TREEBANK
     for head, relation in (("0", "root"), ("4", "case"), ("4", "det"), ("1", "obl")):
         empty = empty.replace(f"\t{head}\t{relation}\t", "\t_\t_\t")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from numbers import Integral
 from operator import itemgetter
 
@@ -245,6 +246,28 @@ class ArcFeatures(StatelessTransformer):
             for i, n_arcs in enumerate(arcs.lengths.tolist())
         ]
 
+    def read_columns(self) -> list[str]:
+        """Return the names of the columns that the templates read.
+
+        Returns
+        -------
+        list of str
+            In the order of the templates.
+
+        Raises
+        ------
+        ValueError
+            If a template is not valid.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.text import ArcFeatures
+        >>> ArcFeatures(["h.word m.upos", "h.word"]).read_columns()
+        ['word', 'upos']
+        """
+        parts = chain.from_iterable(self._read_templates())
+        return list(dict.fromkeys(column for _, _, column in parts))
+
     def _read_templates(self):
         """Return the parts (at, shift, column) of each template, or raise."""
         templates = arc_templates() if self.templates is None else self.templates
@@ -309,7 +332,7 @@ class TokenArcs:
                 "templates: those with s are of two arcs, to a word and to its "
                 "sibling; OnlineDependencyCRF alone learns from them"
             )
-        names = list(dict.fromkeys(part[2] for parts in templates for part in parts))
+        names = features.read_columns()
         tokens = Tokens(X, features.columns, names)
         codes = [_codes(tokens.column(name)) for name in names]
         # Of each column in the order in which templates name them.
