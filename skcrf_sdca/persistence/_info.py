@@ -12,7 +12,11 @@ from skcrf_sdca.persistence._fields import ModelFormatError
 from skcrf_sdca.persistence._head import checked_document
 from skcrf_sdca.persistence._labels import labels_from
 from skcrf_sdca.persistence._templates import templates_from
-from skcrf_sdca.persistence._values import figures_from, parameters_from
+from skcrf_sdca.persistence._values import (
+    figures_from,
+    parameters_from,
+    rebuild_parameters,
+)
 from skcrf_sdca.text.features.sentences import SentenceFeatures
 from skcrf_sdca.text.features.templates import checked_features
 
@@ -222,9 +226,9 @@ def _read_by_templates(entry):
 def _read_by_arcs(entry):
     """Return the columns that an ArcFeatures reads."""
     # A parser alone needs it, and it needs scikit-learn.
-    from skcrf_sdca.persistence._arc_features import rebuild_arc_features
+    from skcrf_sdca.text import ArcFeatures
 
-    return rebuild_arc_features(entry).read_columns()
+    return rebuild_parameters(ArcFeatures, entry).read_columns()
 
 
 READ = {"TokenFeatures": _read_by_templates, "ArcFeatures": _read_by_arcs}

@@ -114,12 +114,16 @@ def describe_fit(crf):
     return {"fit": figures, "history": lists_of(getattr(crf, "history_", {}))}
 
 
+def figures_from(fit):
+    """Return the attributes from the entry "fit" that `describe_fit` made."""
+    if not set(fit) <= set(FIGURES):
+        raise ModelFormatError(f"fit may have the entries {FIGURES} only")
+    return {f"{name}_": _from_json(number) for name, number in fit.items()}
+
+
 def rebuild_fit(model):
     """Return the attributes from the entries that `describe_fit` made."""
-    if not set(model["fit"]) <= set(FIGURES):
-        raise ModelFormatError(f"fit may have the entries {FIGURES} only")
-    attributes = {f"{name}_": _from_json(x) for name, x in model["fit"].items()}
-    history = history_from(model["history"])
+    attributes, history = figures_from(model["fit"]), history_from(model["history"])
     return attributes | ({"history_": history} if history else {})
 
 

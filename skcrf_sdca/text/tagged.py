@@ -122,9 +122,9 @@ def tagged_text(
     labels, found = answer(words)
     if found is not None:
         found = [
-            TextSpan(kind, begin, end, proba, text[begin:end])
+            TextSpan(span_type, begin, end, proba, text[begin:end])
             for own, places in zip(found, offsets, strict=True)
-            for kind, begin, end, proba in char_spans(own, places)
+            for span_type, begin, end, proba in char_spans(own, places)
         ]
     sentences = map(TaggedSentence, words, offsets, labels)
     return TaggedText(found, list(sentences), pattern)
