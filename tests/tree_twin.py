@@ -93,6 +93,27 @@ def siblings(heads):
     return found
 
 
+def are_siblings(n):
+    """Return which (h, m, s) of words counted from 0 are siblings, (n, n, n) of bool.
+
+    s is between h and m, or h.
+    """
+    h, m, s = np.ogrid[:n, :n, :n]
+    between = (np.minimum(h, m) < s) & (s < np.maximum(h, m))
+    return (h != m) & ((s == h) | between)
+
+
+def labels_with_siblings(heads):
+    """Return the labels of the arcs and the siblings of a tree, 1 for those in it."""
+    n = len(heads)
+    arcs, found = np.zeros((n + 1, n), dtype=int), np.zeros((n, n, n), dtype=int)
+    for m, (h, s) in enumerate(zip(heads, siblings(heads), strict=True)):
+        arcs[h, m] = 1
+        if h > 0:
+            found[h - 1, m, s - 1] = 1
+    return np.append(arcs.ravel(), found[are_siblings(n)])
+
+
 def sibling_scores(scores, siblings_of, **kind):
     """Return all projective trees, and their scores with those of siblings.
 

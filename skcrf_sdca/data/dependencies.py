@@ -2,7 +2,9 @@
 
 A sentence of n words has n (n + 1) arcs: row h * n + m is that of the arc from head h
 to word m + 1. Heads are as in CoNLL-U: words are counted from 1, and 0 is the root.
-Messages say sentence and word, in these numbers.
+Messages say sentence and word, in these numbers. Where siblings have features, they
+follow the arcs of the sentence: (h, m, s) with s the word nearest to m, between h and
+m, that has the head h too, or h itself.
 """
 
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from skcrf_sdca._kernels.features._sibling_rows import add_sibling_labels
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.words import in_words, words
@@ -41,6 +44,7 @@ class TreeKind(NamedTuple):
 
     single_root: bool = True  # one word alone is below the root
     projective: bool = False  # all words between a head and its word are below the head
+    siblings: bool = False  # the siblings of words are positions too
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def read_made_dependencies(arcs, X, y, known, *, labelled, kind):
 
 def _encoded(y, data, known, allowed, *, labelled, kind):
     """Return the relations, the labels of all arcs, and None for rows of labels."""
-    n_words = sizes_of(data.lengths)
+    n_words = sizes_of(data.lengths, siblings=kind.siblings)
     check_sentences(n_words, kind)
     heads, relations = split_labels(y, n_words, labelled=labelled)
     check_trees(heads, allowed, data.offsets, kind)
@@ -103,7 +107,7 @@ def _encoded(y, data, known, allowed, *, labelled, kind):
             classes, codes, _ = encode_labels_beside(
                 known.classes, relations, n_words, None, known.argument
             )
-    return classes, labels_of_arcs(heads, codes, data.offsets), None
+    return classes, labels_of_trees(heads, codes, data.offsets, kind), None
 
 
 def read_known_trees(y, data, allowed, classes, *, labelled, kind):
@@ -111,12 +115,12 @@ def read_known_trees(y, data, allowed, classes, *, labelled, kind):
 
     Arcs of other relations have the label -1. The errors are those of a fit.
     """
-    n_words = sizes_of(data.lengths)
+    n_words = sizes_of(data.lengths, siblings=kind.siblings)
     heads, relations = split_labels(y, n_words, labelled=labelled)
     check_trees(heads, allowed, data.offsets, kind)
     with in_words(item="word", position="word"):
         codes = encode_known_labels(relations, n_words, classes)
-    return labels_of_arcs(heads, codes, data.offsets)
+    return labels_of_trees(heads, codes, data.offsets, kind)
 
 
 def _check_arcs(input_format):
@@ -128,23 +132,78 @@ def _check_arcs(input_format):
         )
 
 
-def words_of(n_arcs):
-    """Return the number of words n of n (n + 1) arcs.
+def words_of(n_positions, *, siblings=False):
+    """Return the number of words n of n (n + 1) arcs, and of (n^3 - n) / 3 siblings.
 
     >>> from skcrf_sdca.data.dependencies import words_of
-    >>> words_of(6), words_of(12)
-    (2, 3)
+    >>> words_of(6), words_of(12), words_of(20, siblings=True)
+    (2, 3, 3)
     """
+    if siblings:
+        # n^3 < n (n + 1) (n + 2) < (n + 1)^3
+        return int((3 * int(n_positions)) ** (1 / 3))
     # n^2 <= n (n + 1) < (n + 1)^2
-    return isqrt(int(n_arcs))
+    return isqrt(int(n_positions))
 
 
-def sizes_of(n_arcs):
+def sizes_of(n_positions, *, siblings=False):
     """Return the numbers of words of several sentences, an array (n,)."""
-    return np.array([words_of(n) for n in n_arcs], dtype=np.int64)
+    sizes = [words_of(n, siblings=siblings) for n in n_positions]
+    return np.array(sizes, dtype=np.int64)
 
 
-def heads_of(labels):
+def number_of_positions(n_words, *, siblings):
+    """Return how many arcs, and siblings, sentences have.
+
+    >>> from skcrf_sdca.data.dependencies import number_of_positions
+    >>> number_of_positions(3, siblings=False), number_of_positions(3, siblings=True)
+    (12, 20)
+    """
+    n_arcs = n_words * (n_words + 1)
+    return n_arcs * (n_words + 2) // 3 if siblings else n_arcs
+
+
+def are_arcs(n_words):
+    """Return which positions of sentences with siblings are arcs, an array of bool.
+
+    >>> import numpy as np
+    >>> from skcrf_sdca.data.dependencies import are_arcs
+    >>> are_arcs(np.array([1, 2])).astype(int).tolist()
+    [1, 1, 1, 1, 1, 1, 1, 1, 0, 0]
+    """
+    n_arcs = number_of_positions(n_words, siblings=False)
+    n_siblings = number_of_positions(n_words, siblings=True) - n_arcs
+    counts = np.stack([n_arcs, n_siblings], axis=1).ravel()
+    return np.repeat(np.arange(len(counts)) % 2 == 0, counts)
+
+
+def pairs_of_words(n):
+    """Return heads and words in the order of their siblings, rows (h, m).
+
+    A pair has abs(h - m) siblings, in the order of words.
+
+    >>> from skcrf_sdca.data.dependencies import pairs_of_words
+    >>> pairs_of_words(3).tolist()
+    [[1, 2], [1, 3], [2, 1], [2, 3], [3, 1], [3, 2]]
+    """
+    return np.argwhere(~np.eye(n, dtype=bool)) + 1
+
+
+def sibling_at(n, place):
+    """Return head, word and sibling of a place behind the arcs of n words.
+
+    >>> from skcrf_sdca.data.dependencies import sibling_at
+    >>> [sibling_at(3, place) for place in range(4)]
+    [(1, 2, 1), (1, 3, 1), (1, 3, 2), (2, 1, 2)]
+    """
+    pairs = pairs_of_words(n)
+    ends = np.cumsum(abs(pairs[:, 0] - pairs[:, 1]))
+    pair = int(np.searchsorted(ends, place, side="right"))
+    h, m = pairs[pair].tolist()
+    return h, m, int(place - (ends[pair] - abs(h - m))) + (h if h < m else m + 1)
+
+
+def heads_of(labels, *, siblings=False):
     """Return the heads of the words of a tree, given the labels of its arcs.
 
     >>> import numpy as np
@@ -152,8 +211,8 @@ def heads_of(labels):
     >>> heads_of(np.array([1, 0, 0, 1, 0, 0]))
     array([0, 1])
     """
-    n = words_of(len(labels))
-    return (labels.reshape(n + 1, n) > 0).argmax(axis=0)
+    n = words_of(len(labels), siblings=siblings)
+    return (labels[: n * (n + 1)].reshape(n + 1, n) > 0).argmax(axis=0)
 
 
 def split_arcs(X):
@@ -375,8 +434,11 @@ def crossing(heads):
     return a + 1, b + 1
 
 
-def labels_of_arcs(heads, codes, offsets):
-    """Return the labels of all arcs: 0, or 1 + the code of the relation of the word."""
+def labels_of_trees(heads, codes, offsets, kind):
+    """Return the labels of all arcs: 0, or 1 + the code of the relation of the word.
+
+    Those of siblings are 1 in the tree, and 0 else.
+    """
     labels = np.zeros(offsets[-1], dtype=np.int32)
     for_arcs = [
         first + own * len(own) + np.arange(len(own))
@@ -384,22 +446,26 @@ def labels_of_arcs(heads, codes, offsets):
     ]
     places = np.concatenate([np.zeros(0, dtype=np.int64), *for_arcs])
     labels[places] = np.where(codes < 0, -1, codes + 1)
+    if kind.siblings:
+        n_words = np.array([len(own) for own in heads], dtype=np.int64)
+        flat = np.concatenate([np.zeros(0, dtype=np.intc), *heads])
+        add_sibling_labels(n_words, flat.astype(np.intc), labels)
     return labels
 
 
-def labels_of_known_heads(known, n_arcs):
+def labels_of_known_heads(known, n_positions, *, siblings=False):
     """Return 0 for all other arcs into the words whose head is known, -1 for the rest.
 
     Heads that are not known are None. The errors are those of y.
     """
     with in_words(y="known"):
-        if not hasattr(known, "__len__") or len(known) != len(n_arcs):
+        if not hasattr(known, "__len__") or len(known) != len(n_positions):
             raise ValueError(
-                f"{words().y} must have the heads of {len(n_arcs)} sentences, as many "
-                f"as {words().X}"
+                f"{words().y} must have the heads of {len(n_positions)} sentences, as "
+                f"many as {words().X}"
             )
         parts = [np.zeros(0, dtype=np.int32)]
-        sizes = sizes_of(n_arcs).tolist()
+        sizes = sizes_of(n_positions, siblings=siblings).tolist()
         for i, (own, n) in enumerate(zip(known, sizes, strict=True)):
             is_free = np.array([head is None for head in own], dtype=bool)
             heads = _heads([0 if head is None else head for head in own], i, n)
@@ -407,7 +473,8 @@ def labels_of_known_heads(known, n_arcs):
             table[:, ~is_free] = 0
             (places,) = np.nonzero(~is_free)
             table[heads[places], places] = -1
-            parts.append(table.ravel())
+            n_others = number_of_positions(n, siblings=siblings) - table.size
+            parts += [table.ravel(), np.full(n_others, -1, dtype=np.int32)]
     return np.concatenate(parts)
 
 
@@ -416,8 +483,8 @@ class TreeFormat:
 
     boundaries = True
 
-    def __init__(self, *, labelled):
-        self.labelled = labelled
+    def __init__(self, *, labelled, siblings):
+        self.labelled, self.siblings = labelled, siblings
 
     def labels(self, paths, classes, offsets):
         """Return the trees of labels of arcs, end to end, as an object array."""
@@ -430,7 +497,7 @@ class TreeFormat:
         return [self._tree(path, plain_labels(classes)) for path in paths]
 
     def _tree(self, labels, classes):
-        heads = heads_of(labels)
+        heads = heads_of(labels, siblings=self.siblings)
         if not self.labelled:
             return heads.tolist()
         codes = labels[heads * len(heads) + np.arange(len(heads))] - 1
@@ -441,8 +508,9 @@ class TreeFormat:
 
         With relations there is a third axis for these.
         """
-        parts = split_rows(values[:, 1:], offsets)
-        sizes, n_columns = sizes_of(np.diff(offsets)).tolist(), values.shape[1] - 1
+        parts, n_columns = split_rows(values[:, 1:], offsets), values.shape[1] - 1
+        sizes = sizes_of(np.diff(offsets), siblings=self.siblings).tolist()
+        parts = [own[: n * (n + 1)] for own, n in zip(parts, sizes, strict=True)]
         tables = (
             part.reshape(n + 1, n, n_columns)
             if self.labelled

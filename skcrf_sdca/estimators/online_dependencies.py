@@ -21,7 +21,7 @@ from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca.data.dependencies import (
     UNSPECIFIED,
-    TreeFormat,
+    are_arcs,
     check_trees,
     named_as_arcs,
     split_labels,
@@ -43,14 +43,11 @@ from skcrf_sdca.objective.losses import STEP_LOSSES, new_loss
 from skcrf_sdca.solvers.dca import AVERAGES, DCA, DEFAULT_AVERAGE
 from skcrf_sdca.structures.dependency.scores import (
     ArcScores,
-    SiblingScores,
     inference_on_trees,
-    sibling_inference,
 )
 from skcrf_sdca.structures.form import dense_coef
 from skcrf_sdca.structures.scores import LARGEST_SCORE
 from skcrf_sdca.text import ArcFeatures
-from skcrf_sdca.text.features.arc_features import TokenArcs
 
 # Of an epoch, in `history_`.
 FIGURES = "epoch", "updates", "loss"
@@ -269,19 +266,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         """Return the loss of a sentence, whose cost is of one wrong head."""
         return new_loss(self.loss, self.temperature, self.margin)
 
-    def _features(self):
-        """Return the features of arcs."""
+    def _arc_features(self):
         return ArcFeatures() if self.features is None else self.features
-
-    def _arcs(self, X):
-        """Return the TokenArcs of X."""
-        arcs = TokenArcs(self._features(), X, takes_siblings=True)
-        if arcs.has_siblings and not self.projective:
-            raise ValueError(
-                "features: templates with s, of siblings, need projective=True."
-            )
-        check_sentences(arcs.n_words, self._kind)
-        return arcs
 
     def _state(self, arcs, *, keeps):
         """Return the state that visits change: a new one, or a copy of the own one."""
@@ -317,12 +303,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
 
     def _inference(self, arcs, rows, offsets):
         """Return the compiled inference on the sentences of rows, and SiblingRows."""
-        if not arcs.has_siblings:
-            return inference_on_trees(self._kind, offsets, 2, None), None
         siblings = arcs.sibling_rows(rows)
-        # There is room for the scores of one sentence.
-        scores, bounds = np.empty(rows.longest**3), np.zeros_like(offsets)
-        return sibling_inference(self._kind, offsets, scores, bounds), siblings
+        return inference_on_trees(self._kind, offsets, 2, None), siblings
 
     def _set_model(self, state, steps, loss, attributes):
         """Set the fitted attributes, all at once."""
@@ -354,19 +336,11 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             coef = coef.astype(np.float32)
         return dense_coef(coef)[0].astype(np.float32, copy=False)
 
-    def _check_width(self, arcs):
-        """Raise ValueError if the features have another number of columns."""
-        if arcs.n_features != self.n_features_in_:
-            raise ValueError(
-                f"features has n_features={arcs.n_features}, but the model has "
-                f"{self.n_features_in_}: set it as in `fit`."
-            )
-
     @named_as_arcs
     def _pack(self, X, allowed, lengths=None):
         arcs = self._arcs(X)
         self._check_width(arcs)
-        return PackedArcs(arcs, TreeFormat(labelled=False), None)
+        return PackedArcs(arcs, self._tree_format(labelled=False), None)
 
     def _predict(self, packed, decoding, known):
         if self.labelled:
@@ -422,13 +396,14 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         """Return the ArcScores of some sentences."""
         local = np.zeros((int(arcs.offsets[end] - arcs.offsets[begin]), 2))
         rows = arcs.rows(begin, end)
-        temperature = self.temperature_ or 1.0
-        local[:, 1] = rows.scores(w) / temperature
-        offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
         if arcs.has_siblings:
-            siblings, bounds = arcs.sibling_rows(rows).scores(w)
-            siblings /= temperature
-            return SiblingScores(local, offsets, self._kind, siblings, bounds)
+            places = are_arcs(arcs.n_words[begin:end])
+            local[places, 1] = rows.scores(w)
+            local[~places, 1] = arcs.sibling_rows(rows).scores(w)
+        else:
+            local[:, 1] = rows.scores(w)
+        local[:, 1] /= self.temperature_ or 1.0
+        offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
         return ArcScores(local, np.zeros(0), offsets, None, self._kind)
 
     def _check_own_form(self):

@@ -17,10 +17,12 @@ from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.dependencies import (
     TreeFormat,
     TreeKind,
+    are_arcs,
     heads_of,
     labels_of_known_heads,
     named_as_arcs,
     read_known_trees,
+    sibling_at,
     sizes_of,
     split_arcs,
     words_of,
@@ -35,7 +37,7 @@ from skcrf_sdca.model.inspection import Inspection
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores
 from skcrf_sdca.structures.form import dense_coef
-from skcrf_sdca.text.features.arc_features import TokenArcs
+from skcrf_sdca.text.features.arc_features import ArcFeatures, TokenArcs, has_siblings
 
 
 class PackedArcs(NamedTuple):
@@ -60,6 +62,8 @@ class TreeAnswers(Answers, TrimmingMixin):
     One adds `_pack`, which returns PackedArcs, and `_scores_of`.
     """
 
+    features: ArcFeatures | None
+
     _structure = "dependency"
     _beside = "single_root and projective"
     _named = staticmethod(named_as_arcs)
@@ -70,12 +74,40 @@ class TreeAnswers(Answers, TrimmingMixin):
 
     @property
     def _kind(self):
-        return TreeKind(self.single_root, self.projective)
+        features = self._arc_features()
+        siblings = features is not None and has_siblings(features)
+        return TreeKind(self.single_root, self.projective, siblings)
 
     @property
     def _kind_of_y(self):
         """The TreeKind of trees that y may have where heads are compared alone."""
-        return TreeKind(self.single_root, projective=False)
+        return self._kind._replace(projective=False)
+
+    def _arc_features(self):
+        """Return the ArcFeatures that make the features of arcs, None without any."""
+        return self.features
+
+    def _arcs(self, X):
+        """Return the TokenArcs of X."""
+        kind = self._kind
+        if kind.siblings and not kind.projective:
+            raise ValueError(
+                "features: templates with s, of siblings, need projective=True."
+            )
+        arcs = TokenArcs(self._arc_features(), X, takes_siblings=True)
+        check_sentences(arcs.n_words, kind)
+        return arcs
+
+    def _check_width(self, arcs):
+        """Raise ValueError if the features have another number of columns."""
+        if arcs.n_features != self.n_features_in_:
+            raise ValueError(
+                f"features has n_features={arcs.n_features}, but the model has "
+                f"{self.n_features_in_}: set it as in `fit`."
+            )
+
+    def _tree_format(self, *, labelled):
+        return TreeFormat(labelled=labelled, siblings=self._kind.siblings)
 
     def _blocks(self):
         return ArcParameters.blocks
@@ -98,6 +130,9 @@ class TreeAnswers(Answers, TrimmingMixin):
         )
         weight = checked_weight(sample_weight, packed.data)
         counts = (labels != 0).astype(np.float64)
+        if self._kind.siblings:
+            n_words = sizes_of(packed.data.lengths, siblings=True)
+            counts[~are_arcs(n_words)] = 0.0
         if weight is not None:
             counts *= np.repeat(weight, packed.data.lengths)
         return labels, counts
@@ -148,7 +183,8 @@ class TreeAnswers(Answers, TrimmingMixin):
     @named_as_arcs
     def _known_labels(self, packed, known):
         """Return the label 0 of other arcs into words whose head is known, -1 else."""
-        return labels_of_known_heads(known, packed.data.lengths)
+        siblings = self._kind.siblings
+        return labels_of_known_heads(known, packed.data.lengths, siblings=siblings)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of words whose head is predicted right: UAS.
@@ -200,28 +236,17 @@ class DependencyAnswers(TreeAnswers, Inspection):
         if isinstance(X, PackedArcs):
             # Held-out data.
             return X
+        own = self._tree_format(labelled=self.labelled)
         if self.features is not None:
-            return PackedArcs(self._made_arcs(X), self._tree_format(), None)
+            arcs = self._arcs(X)
+            self._check_width(arcs)
+            return PackedArcs(arcs, own, None)
         rows, allowed = split_arcs(X)
         data, *_ = super()._pack(rows, None)
         check_sentences(sizes_of(data.lengths), self._kind)
         if allowed is not None:
             self._check_has_trees(allowed, data.offsets)
-        return PackedArcs(data, self._tree_format(), allowed)
-
-    def _tree_format(self):
-        return TreeFormat(labelled=self.labelled)
-
-    def _made_arcs(self, X):
-        """Return the TokenArcs of sentences; ValueError for another n_features."""
-        arcs = TokenArcs(self.features, X)
-        check_sentences(arcs.n_words, self._kind)
-        if arcs.n_features != self.n_features_in_:
-            raise ValueError(
-                f"features has n_features={arcs.n_features}, but the model has "
-                f"{self.n_features_in_}: set it as in `fit`."
-            )
-        return arcs
+        return PackedArcs(data, own, allowed)
 
     def _check_has_trees(self, allowed, offsets):
         """Raise ValueError, with the sentence, if the allowed arcs have no tree."""
@@ -260,8 +285,9 @@ class DependencyAnswers(TreeAnswers, Inspection):
         """Return what features contribute to the heads of a word.
 
         As `SDCACRF.explain` does for positions, it compares trees: for every head the
-        best tree in which the word has it. The terms are those of the arcs in which
-        these trees differ: each feature that is not zero, and the intercept.
+        best tree in which the word has it. The terms are those of the arcs, and the
+        siblings, in which these trees differ: each feature that is not zero, and the
+        intercept.
 
         Parameters
         ----------
@@ -281,7 +307,8 @@ class DependencyAnswers(TreeAnswers, Inspection):
         explanation : Explanation
             Its labels are heads, its positions words, and its paths the heads of all
             words. A term ``[2>1] near`` is that of a feature of the arc from head 2 to
-            word 1.
+            word 1, and ``[4>1, sibling 3]`` or ``[4>1, no sibling]`` begins that of a
+            feature of siblings.
 
         Raises
         ------
@@ -304,7 +331,8 @@ class DependencyAnswers(TreeAnswers, Inspection):
         ['[0>1] root>dogs', '[0>2] root>bark', '[1>2] dogs>bark', '[2>1] bark>dogs']
         """
         packed = self._packed([sentence])
-        n = words_of(packed.data.n_positions)
+        siblings = self._kind.siblings
+        n = words_of(packed.data.n_positions, siblings=siblings)
         word = as_integer(word, "word")
         if not 1 <= word <= n:
             raise IndexError(f"word: {word} is not in the sentence of {n} words")
@@ -314,7 +342,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
             found = self._over(partial(_best_tree, word, heads), packed, proba=False)
             if not len(found):
                 return found
-            heads = heads_of(found)
+            heads = heads_of(found, siblings=siblings)
             trees[int(heads[word - 1])] = found
             return heads
 
@@ -340,30 +368,43 @@ class DependencyAnswers(TreeAnswers, Inspection):
         if no_probabilities(self) is not None:
             return None
         rows = self._over(lambda scores, *_: scores.node_marginals()[0], packed)
-        n = words_of(len(rows))
-        return rows[word - 1 :: n, 1:].sum(axis=1)
+        n = words_of(len(rows), siblings=self._kind.siblings)
+        return rows[word - 1 : n * (n + 1) : n, 1:].sum(axis=1)
 
     def _terms(self, X, trees, names):
         """Return the Terms of trees, rows of labels of arcs, that are not in all."""
-        differs, n = (trees != trees[0]).any(axis=0), words_of(trees.shape[1])
-        coef, terms = self.coef_, []
-        for arc in np.flatnonzero(differs).tolist():
-            row = sp.coo_array(X[[arc]])
+        kind, (places,) = self._kind, np.nonzero((trees != trees[0]).any(axis=0))
+        n = words_of(trees.shape[1], siblings=kind.siblings)
+        # Trees differ in the number of siblings if they do in that of roots.
+        has_intercept = kind.siblings and not kind.single_root
+        has_intercept |= len(self.classes_) > 1
+        coef, terms, words = self.coef_, [], set()
+        for place in places.tolist():
+            where, word = _name_of(place, n)
+            row = sp.coo_array(X[[place]])
+            words.add(word)
             weights = dense_coef(coef[:, row.coords[1]]).T
             features, values = list(names[row.coords[1]]), row.data.astype(np.float64)
-            if len(self.classes_) > 1:
+            if has_intercept:
                 weights = np.vstack([weights, self.intercept_])
                 features, values = [*features, "<intercept>"], np.append(values, 1.0)
             # The state 0 has no weights.
             weights = np.hstack([np.zeros((len(weights), 1)), weights])
-            where = f"[{arc // n}>{arc % n + 1}] "
             for feature, value, own in zip(features, values, weights, strict=True):
-                terms.append((f"{where}{feature}", value, value * own[trees[:, arc]]))
+                scores = value * own[trees[:, place]]
+                terms.append((f"{where} {feature}", value, scores))
         terms = [term for term in terms if (term[2] != term[2][0]).any()]
         features, values, scores = zip(*terms, strict=True) if terms else ((), (), ())
         scores = np.array(scores).reshape(-1, len(trees))
-        words = sorted({int(arc) % n + 1 for arc in np.flatnonzero(differs)})
-        return Terms(list(features), np.array(values), scores, words)
+        return Terms(list(features), np.array(values), scores, sorted(words))
+
+
+def _name_of(place, n):
+    """Return the name of an arc or a sibling of n words, and its word."""
+    if place < n * (n + 1):
+        return f"[{place // n}>{place % n + 1}]", place % n + 1
+    h, m, s = sibling_at(n, place - n * (n + 1))
+    return f"[{h}>{m}, no sibling]" if s == h else f"[{h}>{m}, sibling {s}]", m
 
 
 def _best_tree(word, heads, scores, *_):

@@ -233,10 +233,16 @@ class Problem(Objective):
             if not _in_range(values):
                 raise not_finite()
         if self.loss.cost is not None:
-            scores.local[:] += self.targets.expected_cost(
-                self.loss.scaled_cost, *self._positions(begin, end)
-            )
+            scores.local[:] += self._expected_cost(begin, end)
         return scores
+
+    def _expected_cost(self, begin, end):
+        """Return the scaled costs of the labels of begin <= i < end."""
+        positions = self._positions(begin, end)
+        cost = self.targets.expected_cost(self.loss.scaled_cost, *positions)
+        if (costed := self.structure.costed(begin, end)) is not None:
+            cost[~costed] = 0.0
+        return cost
 
     def _losses(self, conjugate, scores, begin, end):
         """Return F_i - score_i(target_i) of begin <= i < end."""
@@ -355,8 +361,8 @@ class Problem(Objective):
         """
         added = 0.0
         if self.loss.cost is not None:
-            cost = self.targets.expected_cost(self.loss.scaled_cost, 0, len(local))
-            added += self._local_inner(local, 0, len(self.data), cost)
+            n = len(self.data)
+            added += self._local_inner(local, 0, n, self._expected_cost(0, n))
         if self.structure.fixed is not None:
             added -= self._fixed_score(local, v)
         return added

@@ -256,6 +256,15 @@ class Structure(ABC):
         """Return rows (n_positions, n_labels) of labels as those of states."""
         return rows
 
+    def costed(self, begin, end):
+        """Return which positions of begin <= i < end have a cost, None if all have.
+
+        Returns
+        -------
+        costed : ndarray of bool, or None
+        """
+        return None
+
     def cost_of_states(self, cost):
         """Return a cost (n_labels, n_labels) as one of states."""
         return cost

@@ -1,33 +1,49 @@
 """Scores of arcs and siblings against all projective trees of up to 5 words."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 import tree_twin
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import logsumexp
+from scipy.special import entr, logsumexp
 from scipy.stats import chisquare
 
 from skcrf_sdca.data.dependencies import TreeKind, heads_of
-from skcrf_sdca.structures.dependency.scores import ArcScores, SiblingScores
+from skcrf_sdca.structures.dependency.scores import ArcScores
 
 SIZES = [3, 1, 5, 0, 2, 4]
 
 
 def scores_of(arrays, *, single_root=True):
-    """Return SiblingScores of pairs of arrays, of arcs and of siblings."""
-    flat = np.concatenate([arcs.ravel() for arcs, _ in arrays])
-    sizes = np.array([arcs.shape[1] for arcs, _ in arrays])
-    return SiblingScores(
+    """Return ArcScores of pairs of arrays, of arcs and of siblings."""
+    parts = [positions_of(*own) for own in arrays]
+    flat = np.concatenate(parts)
+    return ArcScores(
         np.stack([np.zeros_like(flat), flat], axis=1),
-        np.append(0, np.cumsum(sizes * (sizes + 1))),
-        TreeKind(single_root, projective=True),
-        np.concatenate([siblings.ravel() for _, siblings in arrays]),
-        np.append(0, np.cumsum(sizes**3)),
+        np.zeros(0),
+        np.append(0, np.cumsum([len(part) for part in parts])),
+        kind=TreeKind(single_root, projective=True, siblings=True),
     )
 
 
+def positions_of(arcs, siblings):
+    """Return the numbers of arcs and of siblings in the order of positions."""
+    return np.append(arcs.ravel(), siblings[tree_twin.are_siblings(arcs.shape[1])])
+
+
+def heads(labels):
+    """Return the heads of a labelling, as a list."""
+    return heads_of(labels, siblings=True).tolist()
+
+
+def of_arcs(values, n):
+    """Return what belongs to the arcs of n words."""
+    return values[: n * (n + 1)]
+
+
 def made(seed, *, single_root=True):
-    """Return SiblingScores of sentences, and the two arrays of each."""
+    """Return ArcScores of sentences, and the two arrays of each."""
     rng = np.random.default_rng(seed)
     arcs = [rng.normal(size=(n + 1, n)) for n in SIZES]
     siblings = [rng.normal(size=(n, n, n)) * 2 for n in SIZES]
@@ -61,11 +77,13 @@ def test_the_best_trees_are_those_of_enumeration(seed, single_root):
         if arcs.shape[1] == 0:
             assert values[i] == 0.0
             continue
-        heads, expected = tree_twin.sibling_scores(
+        trees, expected = tree_twin.sibling_scores(
             arcs, siblings, single_root=single_root
         )
         own = labels[scores.offsets[i] : scores.offsets[i + 1]]
-        assert heads_of(own).tolist() == heads[expected.argmax()].tolist()
+        assert heads(own) == trees[expected.argmax()].tolist()
+        tree = tree_twin.labels_with_siblings(heads(own))
+        assert own.tolist() == tree.tolist()
         assert values[i] == pytest.approx(expected.max(), abs=1e-12)
 
 
@@ -87,13 +105,13 @@ def test_n_best_trees_are_in_their_order(single_root):
     for i, (arcs, siblings) in enumerate(arrays):
         if arcs.shape[1] == 0:
             continue
-        heads, expected = tree_twin.sibling_scores(
+        found, expected = tree_twin.sibling_scores(
             arcs, siblings, single_root=single_root
         )
         order = np.argsort(-expected)[:9]
         assert_allclose(values[i], expected[order], atol=1e-12)
-        found = [heads_of(tree).tolist() for tree in trees[i]]
-        assert found == heads[order].tolist()
+        right = [tree_twin.labels_with_siblings(own) for own in found[order].tolist()]
+        assert_array_equal(trees[i], right)
 
 
 def test_forbidden_arcs_are_in_no_tree():
@@ -102,12 +120,12 @@ def test_forbidden_arcs_are_in_no_tree():
     arcs[[0, 3, 5], [1, 1, 2]] = -np.inf
     local = scores.local.copy()
     first, last = scores.offsets[[2, 3]]
-    local[first:last, 1] = arcs.ravel()
+    local[first : first + arcs.size, 1] = arcs.ravel()
     labels, values = scores.with_scores(local).viterbi()
-    heads, expected = tree_twin.sibling_scores(arcs, siblings)
-    assert heads_of(labels[first:last]).tolist() == heads[expected.argmax()].tolist()
+    trees, expected = tree_twin.sibling_scores(arcs, siblings)
+    assert heads(labels[first:last]) == trees[expected.argmax()].tolist()
     arcs[:, 0] = -np.inf
-    local[first:last, 1] = arcs.ravel()
+    local[first : first + arcs.size, 1] = arcs.ravel()
     assert scores.with_scores(local).viterbi()[1][2] == -np.inf
 
 
@@ -119,13 +137,15 @@ def test_sums_are_those_of_all_trees(spread, forbidden, single_root):
     scores = scores_of(arrays, single_root=single_root)
     node, log_z = scores.node_marginals()
     assert_allclose(scores.log_partition(), log_z, rtol=1e-12)
-    arcs_of = split(node[:, 1], scores.offsets)
-    siblings_of = split(scores.sibling_marginals(), scores.bounds)
     for i, own in enumerate(arrays):
-        expected = tree_twin.marginals_with_siblings(*own, single_root=single_root)
-        assert_allclose(log_z[i], expected[0], rtol=1e-12)
-        assert_allclose(arcs_of[i], expected[1].ravel(), rtol=1e-9, atol=1e-100)
-        assert_allclose(siblings_of[i], expected[2].ravel(), rtol=1e-9, atol=1e-100)
+        expected, *marginals = tree_twin.marginals_with_siblings(
+            *own, single_root=single_root
+        )
+        assert_allclose(log_z[i], expected, rtol=1e-12)
+        found = split(node[:, 1], scores.offsets)[i]
+        right = positions_of(*marginals)
+        assert_allclose(found, right, rtol=1e-9, atol=1e-100)
+    assert_allclose(node.sum(axis=1), 1.0, rtol=1e-12)
 
 
 def test_long_sentences_have_marginals_of_their_derivatives():
@@ -140,29 +160,26 @@ def test_long_sentences_have_marginals_of_their_derivatives():
         high, low = scores_of(ends).log_partition()
         scores = scores_of([own])
         node, _ = scores.node_marginals()
-        slope = node[:, 1] @ change[0].ravel()
-        slope += scores.sibling_marginals() @ change[1].ravel()
+        slope = node[:, 1] @ positions_of(*change)
         assert_allclose((high - low) / (2.0 * step), slope, rtol=1e-7)
 
 
 def test_siblings_without_scores_change_no_sums():
     rng = np.random.default_rng(2)
-    arrays = [(rng.normal(size=(n + 1, n)), np.zeros((n, n, n))) for n in (7, 30)]
-    scores = scores_of(arrays)
-    arcs = ArcScores(scores.local, np.zeros(0), scores.offsets, kind=scores.kind)
-    for found, expected in zip(
-        scores.node_marginals(), arcs.node_marginals(), strict=True
-    ):
-        assert_allclose(found, expected, rtol=1e-12)
-    siblings = split(scores.sibling_marginals(), scores.bounds)
-    for n, own, of_arcs in zip(
-        (7, 30),
-        siblings,
-        split(scores.node_marginals()[0], scores.offsets),
-        strict=True,
-    ):
-        heads = of_arcs[n:, 1].reshape(n, n)
-        assert_allclose(own.reshape(n, n, n).sum(axis=2), heads, rtol=1e-12)
+    for n in (7, 30):
+        scores = scores_of([(rng.normal(size=(n + 1, n)), np.zeros((n, n, n)))])
+        own, offsets = of_arcs(scores.local, n), np.array([0, n * (n + 1)])
+        kind = TreeKind(projective=True)
+        arcs = ArcScores(own, np.zeros(0), offsets, kind=kind)
+        assert_allclose(scores.log_partition(), arcs.log_partition(), rtol=1e-12)
+        node, _ = scores.node_marginals()
+        right, _ = arcs.node_marginals()
+        assert_allclose(of_arcs(node, n), right, rtol=1e-12)
+        # A word whose head is a word has one sibling, or none.
+        siblings = np.zeros((n, n, n))
+        siblings[tree_twin.are_siblings(n)] = node[n * (n + 1) :, 1]
+        heads = right[n:, 1].reshape(n, n)
+        assert_allclose(siblings.sum(axis=2), heads, rtol=1e-12)
 
 
 @pytest.mark.parametrize("nats", [1.0, 600.0])
@@ -173,12 +190,12 @@ def test_draws_have_the_probabilities_of_trees(single_root, nats):
     arcs, siblings = rng.normal(size=(5, 4)), rng.normal(size=(4, 4, 4))
     arcs[2, 0] += nats
     arcs[1, 1] += nats
-    heads, values = tree_twin.sibling_scores(arcs, siblings, single_root=single_root)
+    trees, values = tree_twin.sibling_scores(arcs, siblings, single_root=single_root)
     p = np.exp(values - logsumexp(values))
     scores = scores_of([(arcs, siblings)], single_root=single_root)
-    drawn = scores.sample(rng.random((20, n_draws)))
-    found = np.array([heads_of(labels) for labels in drawn.T])
-    counts = (found[:, np.newaxis] == heads).all(axis=2).sum(axis=0)
+    drawn = scores.sample(rng.random((40, n_draws)))
+    right = np.array([tree_twin.labels_with_siblings(own) for own in trees.tolist()])
+    counts = (drawn.T[:, np.newaxis] == right).all(axis=2).sum(axis=0)
     assert counts.sum() == n_draws
     often = n_draws * p > 5.0
     assert often.sum() > 2
@@ -197,8 +214,8 @@ def test_the_posterior_has_most_right_heads(seed):
     for own, arcs in zip(split(labels, scores.offsets), arrays, strict=True):
         if len(own):
             _, marginals, _ = tree_twin.marginals_with_siblings(*arcs)
-            heads, values = tree_twin.tree_scores(marginals, projective=True)
-            assert heads_of(own).tolist() == heads[values.argmax()].tolist()
+            trees, values = tree_twin.tree_scores(marginals, projective=True)
+            assert heads(own) == trees[values.argmax()].tolist()
 
 
 def test_entropies_and_likelihoods_are_those_of_enumeration():
@@ -209,10 +226,10 @@ def test_entropies_and_likelihoods_are_those_of_enumeration():
         if not len(own):
             assert entropies[i] == found[i] == 0.0
             continue
-        heads, values = tree_twin.sibling_scores(*arrays[i])
+        trees, values = tree_twin.sibling_scores(*arrays[i])
         log_p = values - logsumexp(values)
         assert_allclose(entropies[i], -np.exp(log_p) @ log_p, atol=1e-12)
-        at = (heads == heads_of(own)).all(axis=1)
+        at = (trees == heads(own)).all(axis=1)
         assert_allclose(found[i], log_p[at].item(), rtol=1e-12)
 
 
@@ -227,7 +244,7 @@ def test_known_arcs_change_the_other_marginals():
     log_z, marginals, _ = tree_twin.marginals_with_siblings(arcs, siblings)
     assert_allclose(own.log_partition()[2], log_z, rtol=1e-12)
     node, _ = own.node_marginals()
-    found = node[first : scores.offsets[3], 1]
+    found = of_arcs(node[first:, 1], 5)
     assert_allclose(found, marginals.ravel(), rtol=1e-9, atol=1e-100)
 
 
@@ -238,7 +255,6 @@ def test_without_a_tree_nothing_is_possible():
     node, (log_z,) = scores.node_marginals()
     assert log_z == scores.log_partition()[0] == -np.inf
     assert not node.any()
-    assert not scores.sibling_marginals().any()
 
 
 def test_a_sentence_alone_has_what_it_has_among_others():
@@ -247,8 +263,46 @@ def test_a_sentence_alone_has_what_it_has_among_others():
     assert_array_equal(np.concatenate(alone), scores.log_partition())
 
 
-def test_fewer_scores_of_siblings_than_the_sentences_need_are_refused():
-    scores, _ = made(7)
-    scores.bounds = scores.bounds + 1
-    with pytest.raises(ValueError, match="have 226 scores, but there are 225"):
-        scores.log_partition()
+def test_known_siblings_are_conditions_on_trees():
+    scores, arrays = made(6)
+    trees = tree_twin.trees(5, projective=True).tolist()
+    _, values = tree_twin.sibling_scores(*arrays[2])
+    labels = np.array([tree_twin.labels_with_siblings(own) for own in trees])
+    first, n_impossible = scores.offsets[2], 0
+    # Among two siblings that must be in the tree are some of one word.
+    for places, label in product(combinations(range(30, 70, 3), 2), (0, 1)):
+        known = np.full(len(scores.local), -1)
+        known[first + np.array(places)] = label
+        of_label = values[(labels[:, places] == label).all(axis=1)]
+        expected = logsumexp(of_label) if len(of_label) else -np.inf
+        found = scores.clamped(known).log_partition()[2]
+        assert_allclose(found, expected, rtol=1e-12)
+        n_impossible += expected == -np.inf
+    assert 0 < n_impossible < 91
+    node, _ = scores.node_marginals()
+    assert_allclose(np.exp(scores.log_node_marginals()), node, atol=1e-12)
+
+
+def test_labels_of_siblings_that_are_not_those_of_the_tree_have_no_score():
+    scores, _ = made(3)
+    labels, values = scores.viterbi()
+    first, last = scores.offsets[[2, 3]]
+    for place in range(first + 30, last):
+        others = labels.copy()
+        others[place] = 1 - others[place]
+        found = scores.path_scores(others)
+        assert found[2] == -np.inf
+        assert_array_equal(
+            np.delete(found, 2), np.delete(scores.path_scores(labels), 2)
+        )
+
+
+def test_entropies_of_heads_are_those_of_arcs():
+    scores, arrays = made(4)
+    found = np.split(scores.label_entropies(), scores.label_bounds[1:-1])
+    for own, arcs in zip(found, arrays, strict=True):
+        if not len(own):
+            assert arcs[0].size == 0
+            continue
+        _, marginals, _ = tree_twin.marginals_with_siblings(*arcs)
+        assert_allclose(own, entr(marginals).sum(axis=0), atol=1e-12)

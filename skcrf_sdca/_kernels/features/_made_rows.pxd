@@ -2,18 +2,25 @@
 
 from ._arc_rows cimport ArcRows
 from ._features cimport DistinctFeatures, FeatureRows
+from ._sibling_rows cimport SiblingRows
 
 
 cdef class MadeRows(FeatureRows):
     cdef object source
     cdef ArcRows arcs
+    cdef SiblingRows siblings               # None for arcs alone
     cdef const long long[::1] offsets       # of the arcs of sentences
     cdef Py_ssize_t taken                   # the sentence of ``arcs``, -1 for none
-    cdef int[::1] made                      # columns of one arc
+    cdef readonly Py_ssize_t most_columns   # of a row
+    cdef int[::1] made                      # columns of one row
     cdef double[::1] ones                   # their values
+    # The two words of the sibling made last, and which siblings are theirs.
+    cdef Py_ssize_t h, m, first_of_pair, end_of_pair
 
     cdef void take(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t make(self, Py_ssize_t a) noexcept nogil
+    cdef Py_ssize_t make_sibling(self, Py_ssize_t k) noexcept nogil
+    cdef void take_pair(self, Py_ssize_t k) noexcept nogil
 
 
 cdef class DistinctMadeFeatures(DistinctFeatures):

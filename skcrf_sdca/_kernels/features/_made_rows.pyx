@@ -1,19 +1,22 @@
-"""Rows of arcs that are made at the visit, behind the interface of stored rows.
+"""Rows of arcs and siblings made at the visit, behind the interface of stored rows.
 
 The rows of all arcs of a treebank take gigabytes. Here the codes of its tokens are kept
 alone, and the columns of an arc are made when its scores are summed, or its change is
 added, see _arc_rows.pyx. An arc without a change is left out, so that a visit makes the
 columns of the arcs that it moves.
 
-Sequences are sentences, and positions arcs: ranges of positions begin and end with
-sentences. The buffers are those of one thread.
+Sequences are sentences, and positions arcs; where there are features of siblings, the
+siblings of a sentence follow its arcs, see _sibling_rows.pxd. Ranges of positions begin
+and end with sentences. The buffers are those of one thread.
 """
 
+from libc.stdlib cimport labs
 from libc.string cimport memset
 
 from ..math._vecmath cimport ops
 from ._changed_sums cimport has_change
 from ._features cimport DistinctFeatures, FeatureRows
+from ._sibling_rows cimport least_sibling
 
 import numpy as np
 
@@ -24,14 +27,18 @@ cdef class MadeRows(FeatureRows):
     Parameters
     ----------
     X : ArcMatrix
-        It makes the ArcRows, and has the offsets of arcs.
+        It makes the ArcRows and the SiblingRows, and has the offsets of sentences.
     """
 
     # The base class takes X too.
     def __init__(self, X):
         self.source, self.offsets = X, X.offsets
         self.arcs, self.taken = X.arc_rows(), -1
-        self.made = np.empty(max(self.arcs.most_columns, 1), dtype=np.intc)
+        self.siblings = X.sibling_rows(self.arcs)
+        self.most_columns = self.arcs.most_columns
+        if self.siblings is not None:
+            self.most_columns = max(self.most_columns, self.siblings.most_columns)
+        self.made = np.empty(max(self.most_columns, 1), dtype=np.intc)
         self.ones = np.ones(len(self.made))
 
     cdef FeatureRows of_thread(self):
@@ -43,14 +50,39 @@ cdef class MadeRows(FeatureRows):
         if i != self.taken:
             self.taken = i
             self.arcs.take(i)
+            # The pairs of the sentence before are other ones.
+            self.h = self.m = 1
+            self.first_of_pair = self.end_of_pair = 0
 
     cdef Py_ssize_t make(self, Py_ssize_t a) noexcept nogil:
-        """Make the columns of an arc of the sentence; return their number.
+        """Make the columns of a row of the sentence; return their number.
 
         A word as its own head has none.
         """
-        cdef Py_ssize_t h = a // self.arcs.n, m = a % self.arcs.n + 1
+        cdef Py_ssize_t n = self.arcs.n, h = a // n, m = a % n + 1
+        if h > n:
+            return self.make_sibling(a - n * (n + 1))
         return 0 if h == m else self.arcs.row(h, m, &self.made[0])
+
+    cdef Py_ssize_t make_sibling(self, Py_ssize_t k) noexcept nogil:
+        """Make the columns of a sibling; return their number."""
+        self.take_pair(k)
+        return self.siblings.row(
+            self.h, self.m, k - self.first_of_pair + least_sibling(self.h, self.m),
+            &self.made[0],
+        )
+
+    cdef void take_pair(self, Py_ssize_t k) noexcept nogil:
+        """Find the two words of a sibling; rows are mostly made in their order."""
+        if k < self.first_of_pair:
+            self.h = self.m = 1
+            self.first_of_pair = self.end_of_pair = 0
+        while k >= self.end_of_pair:
+            self.m += 1
+            if self.m > self.arcs.n:
+                self.h, self.m = self.h + 1, 1
+            self.first_of_pair = self.end_of_pair
+            self.end_of_pair += labs(self.h - self.m)
 
     cdef void add_scores(
         self,
@@ -66,6 +98,10 @@ cdef class MadeRows(FeatureRows):
             n = self.offsets[i + 1] - begin
             if n_labels == 1 and n > 0:
                 self.arcs.add_scores(coef, scores)
+                if self.siblings is not None:
+                    self.siblings.add_scores(
+                        coef, scores + self.arcs.n * (self.arcs.n + 1)
+                    )
             elif n > 0:
                 for a in range(n):
                     ops.gather(
@@ -98,6 +134,11 @@ cdef class MadeRows(FeatureRows):
             node += n * n_labels
             begin += n
             i += 1
+
+    def columns(self, Py_ssize_t i, Py_ssize_t a):
+        """Return the columns of row a of sentence i."""
+        self.take(i)
+        return np.asarray(self.made)[: self.make(a)].copy()
 
     def sizes(self, const double[::1] weight):
         """Return sums over rows of squares and of occurrences, and the norms of rows.
@@ -158,8 +199,8 @@ cdef class DistinctMadeFeatures(DistinctFeatures):
         self.rows = self.own = rows.of_thread()
         self.bounds = np.zeros(len(offsets), dtype=np.int64)
         self.place = np.full(rows.n_features, -1, dtype=np.int32)
-        n_arcs = int(np.diff(offsets).max(initial=0))
-        self.max_count = min(rows.n_features, n_arcs * self.own.arcs.most_columns)
+        n_rows = int(np.diff(offsets).max(initial=0))
+        self.max_count = min(rows.n_features, n_rows * self.own.most_columns)
         self.distinct = np.empty(max(self.max_count, 1), dtype=np.int32)
         self.first, self.taken = &self.distinct[0], -1
 

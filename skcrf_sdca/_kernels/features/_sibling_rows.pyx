@@ -11,9 +11,20 @@ head.
 
 cimport cython
 
+from libc.stdlib cimport labs
 from libc.string cimport memset
 
-from ._arc_rows cimport BEGIN, LAST_KIND, N_CONTEXTS, Part, base_of, in_context, mix
+from ..math._vecmath cimport addressable
+from ._arc_rows cimport (
+    BEGIN,
+    LAST_KIND,
+    N_CONTEXTS,
+    Part,
+    base_of,
+    in_context,
+    mix,
+    weight,
+)
 from ._prefetch cimport prefetch
 
 import numpy as np
@@ -64,21 +75,21 @@ cdef class SiblingRows:
     def scores(self, const float[::1] w):
         """Return the scores of the siblings of all sentences, for weights w.
 
-        They are arrays (n, n, n) end to end, ``[h, m, s]`` of words counted from 0, and
-        where those of each sentence begin. Numbers where s is neither between h and m
-        nor h are 0.
+        They stand end to end, see `first_sibling`.
         """
-        cdef Py_ssize_t i
-        lengths = np.diff(self.arcs.offsets).astype(np.int64)
-        bounds = np.append(0, np.cumsum(lengths**3))
-        found = np.empty(max(int((lengths**3).sum()), 1))
-        cdef double[::1] out = found
-        cdef const long long[::1] begins = bounds
+        cdef Py_ssize_t i, begin = 0
+        cdef const Py_ssize_t[::1] offsets = self.arcs.offsets
+        for i in range(offsets.shape[0] - 1):
+            begin += number_of_siblings(offsets[i + 1] - offsets[i])
+        found = np.empty(begin)
+        cdef double[::1] out = addressable(found)
+        begin = 0
         with nogil:
-            for i in range(self.arcs.offsets.shape[0] - 1):
+            for i in range(offsets.shape[0] - 1):
                 self.arcs.take(i)
-                self.set_scores(&w[0], &out[0] + begins[i])
-        return found, bounds
+                self.set_scores(&w[0], &out[0] + begin)
+                begin += number_of_siblings(self.arcs.n)
+        return found
 
     def columns(self, Py_ssize_t i, Py_ssize_t h, Py_ssize_t m, Py_ssize_t s):
         """Return the columns of word m of sentence i with head h and sibling s."""
@@ -89,9 +100,13 @@ cdef class SiblingRows:
         return columns
 
     cdef void set_scores(self, const float* w, double* out) noexcept nogil:
-        """Write the scores of all siblings of the sentence, (n, n, n)."""
+        """Write the scores of all siblings of the sentence."""
+        memset(out, 0, number_of_siblings(self.arcs.n) * sizeof(double))
+        self.add_scores(w, out)
+
+    cdef void add_scores(self, const weight* w, double* out) noexcept nogil:
+        """Add the weights of all siblings of the sentence."""
         cdef Py_ssize_t h, k, n = self.arcs.n
-        memset(out, 0, n * n * n * sizeof(double))
         memset(&self.pairs[0], 0, n * n * sizeof(double))
         self.alone[:n] = 0.0
         for k in range(self.of_two.shape[0]):
@@ -100,9 +115,9 @@ cdef class SiblingRows:
             for k in range(self.of_three.shape[0]):
                 self.add_siblings(self.of_three[k], h, w, out)
             self.add_pairs(h, out)
-            out += n * n
+            out += (h * (h - 1) + (n - h) * (n - h + 1)) // 2
 
-    cdef void set_pairs(self, Py_ssize_t t, const float* w) noexcept nogil:
+    cdef void set_pairs(self, Py_ssize_t t, const weight* w) noexcept nogil:
         """Add the weights of a template without the head, of two words and of one."""
         cdef Py_ssize_t m, n = self.arcs.n
         cdef unsigned long long state
@@ -116,29 +131,33 @@ cdef class SiblingRows:
             prefetch(w + own[0] + LAST_KIND)
             own += 1
         for m in range(1, n + 1):
-            base = self.add(m, 1, n + 1, w, base, &self.pairs[0])
+            base = self.add(m, 1, n + 1, w, base, &self.pairs[0] + (m - 1) * n - 1)
             self.arcs.add_node(w, base[0], &self.alone[m - 1, 0])
             base += 1
 
     cdef void add_pairs(self, Py_ssize_t h, double* out) noexcept nogil:
         """Add the scores without the head to all siblings below one head."""
         cdef Py_ssize_t m, s, n = self.arcs.n
+        cdef double* own
         for m in range(1, n + 1):
-            for s in range(min(h, m) + 1, max(h, m)):
-                out[(m - 1) * n + s - 1] += self.pairs[(m - 1) * n + s - 1]
             if m != h:
-                out[(m - 1) * n + h - 1] += self.alone[
+                own = out - least_sibling(h, m)
+                out += labs(h - m)
+                for s in range(min(h, m) + 1, max(h, m)):
+                    own[s] += self.pairs[(m - 1) * n + s - 1]
+                own[h] += self.alone[
                     m - 1, self.arcs.context[m - h + self.arcs.longest]
                 ]
 
     cdef void add_siblings(
-        self, Py_ssize_t t, Py_ssize_t h, const float* w, double* out
+        self, Py_ssize_t t, Py_ssize_t h, const weight* w, double* out
     ) noexcept nogil:
         """Add the weights of a template with the head to the siblings below one."""
         cdef Py_ssize_t m, n = self.arcs.n
         cdef unsigned long long state
         cdef unsigned int* own = &self.bases[0]
         cdef const unsigned int* base = own
+        cdef double* scores
         for m in range(1, n + 1):
             if m != h:
                 state = self.of_word(t, h, m)
@@ -148,12 +167,14 @@ cdef class SiblingRows:
                 own += 1
         for m in range(1, n + 1):
             if m != h:
-                base = self.add(m, min(h, m) + 1, max(h, m), w, base, out)
-                base = self.add(m, h, h + 1, w, base, out)
+                scores = out - least_sibling(h, m)
+                out += labs(h - m)
+                base = self.add(m, min(h, m) + 1, max(h, m), w, base, scores)
+                base = self.add(m, h, h + 1, w, base, scores)
 
     cdef unsigned int* ask_for(
         self, Py_ssize_t t, unsigned long long state, Py_ssize_t m, Py_ssize_t first,
-        Py_ssize_t last, const float* w, unsigned int* base
+        Py_ssize_t last, const weight* w, unsigned int* base
     ) noexcept nogil:
         """Ask for the weights of siblings from one word to another of the word m.
 
@@ -169,13 +190,12 @@ cdef class SiblingRows:
         return base
 
     cdef const unsigned int* add(
-        self, Py_ssize_t m, Py_ssize_t first, Py_ssize_t last, const float* w,
+        self, Py_ssize_t m, Py_ssize_t first, Py_ssize_t last, const weight* w,
         const unsigned int* base, double* out
     ) noexcept nogil:
-        """Add the weights that have come to [m, s]; return where the next bases are."""
+        """Add the weights that have come to out[s]; return where the next bases are."""
         cdef Py_ssize_t s, k = m + self.arcs.longest
         cdef unsigned int n_columns = <unsigned int> self.arcs.table.n_columns
-        out += (m - 1) * self.arcs.n - 1
         for s in range(first, last):
             out[s] += (
                 w[in_context(base[0], self.arcs.kinds[0, k - s], n_columns)]
@@ -228,3 +248,38 @@ cdef class SiblingRows:
             for k in range(2):
                 out[2 * t + k] = in_context(base, self.arcs.kinds[k, c], n_columns)
         return 2 * self.templates.shape[0]
+
+
+cdef Py_ssize_t sibling_of(const int* heads, Py_ssize_t m) noexcept nogil:
+    """Return the sibling of word m, its head if there is none; words count from 1."""
+    cdef Py_ssize_t h = heads[m - 1], step = 1 if h > m else -1, s = m + step
+    while s != h and heads[s - 1] != h:
+        s += step
+    return s
+
+
+cdef Py_ssize_t place_in_tree(
+    Py_ssize_t n, const int* heads, Py_ssize_t m
+) noexcept nogil:
+    """Return where the sibling of word m of a tree stands, whose head is no root."""
+    cdef Py_ssize_t h = heads[m - 1]
+    return first_sibling(n, h, m) + sibling_of(heads, m) - least_sibling(h, m)
+
+
+def add_sibling_labels(
+    const long long[::1] n_words,           # in, (n,)
+    const int[::1] heads,                   # in, of all words, end to end
+    int[::1] labels,                        # in, out, of arcs, then siblings, of each
+):
+    """Write 1 for the siblings of the words of trees, whose heads are given."""
+    cdef Py_ssize_t i, m, n, first = 0, begin = 0
+    cdef const int* own
+    for i in range(n_words.shape[0]):
+        n = n_words[i]
+        begin += n * (n + 1)
+        for m in range(1, n + 1):
+            own = &heads[first]
+            if own[m - 1] > 0:
+                labels[begin + place_in_tree(n, own, m)] = 1
+        first += n
+        begin += number_of_siblings(n)

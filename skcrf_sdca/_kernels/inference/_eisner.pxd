@@ -100,13 +100,16 @@ cdef class Eisner:
 
 
 cdef class SiblingEisner(Eisner):
-    cdef const double* siblings     # (n, n, n) [h, m, s] scores of the sentence
-    cdef const double* pair         # (n, n, n) the same in the mode
-    cdef double[::1] of_siblings    # (n, n, n) their weights, and then their marginals
+    cdef const double* siblings     # scores, see first_sibling in _sibling_rows.pxd
+    cdef const double* pair         # the same in the mode
+    cdef double[::1] of_siblings    # their weights, and then their marginals
     cdef double[::1] arc_scores     # (n + 1, n), of arcs with the largest of siblings
     # (n + 1, n + 1), of an arc [h, s], and of words from s to m or m to s [m, s]
     cdef double[::1] arc, split, out_between
     cdef int[::1] sibling           # (n + 1, n + 1) [h, m], the best one
+    cdef Py_ssize_t[::1] place      # (n + 1, n + 1) [h, m], siblings less their words
+
+    cdef void take(self, Py_ssize_t n) noexcept nogil
 
     cdef double score_of_siblings(
         self, Py_ssize_t n, const int* heads) noexcept nogil
@@ -117,8 +120,3 @@ cdef class SiblingEisner(Eisner):
         self, Py_ssize_t h, Py_ssize_t m, double first,
         double* out_first) noexcept nogil
     cdef Py_ssize_t pick_sibling(self, Py_ssize_t h, Py_ssize_t m) noexcept nogil
-
-
-cdef Py_ssize_t first_sibling(
-    Py_ssize_t n, Py_ssize_t h, Py_ssize_t m) noexcept nogil
-cdef Py_ssize_t sibling_of(const int* heads, Py_ssize_t m) noexcept nogil

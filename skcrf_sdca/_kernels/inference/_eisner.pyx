@@ -45,6 +45,12 @@ from libc.math cimport INFINITY, exp, log
 from libc.stdlib cimport labs
 from libc.string cimport memcpy, memset
 
+from ..features._sibling_rows cimport (
+    first_sibling,
+    least_sibling,
+    number_of_siblings,
+    place_in_tree,
+)
 from ._matrix_tree cimport largest_of
 from ._spanning_trees cimport draw as draw_number
 
@@ -416,7 +422,7 @@ cdef class Eisner:
 cdef class SiblingEisner(Eisner):
     """Passes over one sentence of at most ``n_words`` words after another.
 
-    Scores of siblings are an array (n, n, n), ``[h, m, s]`` of words counted from 0.
+    Scores of siblings stand as `first_sibling` says.
     """
 
     def __init__(self, Py_ssize_t n_words):
@@ -424,8 +430,17 @@ cdef class SiblingEisner(Eisner):
         size = (n_words + 1) ** 2
         self.arc, self.split, self.out_between = np.empty((3, size))
         self.arc_scores = np.empty((n_words + 1) * n_words)
-        self.of_siblings = np.empty(n_words**3)
+        self.of_siblings = np.empty(max(number_of_siblings(n_words), 1))
         self.sibling = np.zeros(size, dtype=np.intc)
+        self.place = np.zeros(size, dtype=np.intp)
+
+    cdef void take(self, Py_ssize_t n) noexcept nogil:
+        """Take a sentence of n words, for all other methods."""
+        cdef Py_ssize_t h, m, first = 0
+        for h in range(1, n + 1):
+            for m in range(1, n + 1):
+                self.place[h * (n + 1) + m] = first - least_sibling(h, m)
+                first += labs(h - m)
 
     cdef double solve(
         self, const double* scores, Py_ssize_t n, bint single, int* heads
@@ -444,9 +459,7 @@ cdef class SiblingEisner(Eisner):
         cdef double value = 0.0
         for m in range(n):
             if heads[m] > 0:
-                value += self.siblings[
-                    ((heads[m] - 1) * n + m) * n + sibling_of(heads, m + 1) - 1
-                ]
+                value += self.siblings[place_in_tree(n, heads, m + 1)]
         return value
 
     cdef void set_weights(self, const double* scores) noexcept nogil:
@@ -496,7 +509,7 @@ cdef class SiblingEisner(Eisner):
         """
         cdef Py_ssize_t s, n = self.n, begin = min(h, m) + 1, end = max(h, m)
         cdef Py_ssize_t best = h
-        cdef const double* own = self.pair + ((h - 1) * n + m - 1) * n - 1
+        cdef const double* own = self.pair + self.place[h * (n + 1) + m]
         cdef const double* arc = &self.arc[h * (n + 1)]
         cdef const double* split = &self.split[m * (n + 1)]
         cdef double value = self.times(first, own[h]), largest = value, total
@@ -535,7 +548,7 @@ cdef class SiblingEisner(Eisner):
         """Write the marginals of siblings of m below h; add what is between to sums.
         """
         cdef Py_ssize_t s, n = self.n, hm = h * (n + 1) + m
-        cdef Py_ssize_t at = ((h - 1) * n + m - 1) * n - 1
+        cdef Py_ssize_t at = self.place[h * (n + 1) + m]
         cdef double around = self.times(self.out_arc[hm], self.weight[hm]), own
         cdef const double* arc = &self.arc[h * (n + 1)]
         cdef const double* split = &self.split[m * (n + 1)]
@@ -578,17 +591,3 @@ cdef class SiblingEisner(Eisner):
         )
         self.uniform += 1
         return found + (h if h < m else m + 1)
-
-
-cdef Py_ssize_t first_sibling(Py_ssize_t n, Py_ssize_t h, Py_ssize_t m) noexcept nogil:
-    """Return where the siblings of m below h begin in (n, n, n); they are abs(h - m).
-    """
-    return ((h - 1) * n + m - 1) * n + (h - 1 if h < m else m)
-
-
-cdef Py_ssize_t sibling_of(const int* heads, Py_ssize_t m) noexcept nogil:
-    """Return the sibling of word m, its head if there is none; words count from 1."""
-    cdef Py_ssize_t h = heads[m - 1], step = 1 if h > m else -1, s = m + step
-    while s != h and heads[s - 1] != h:
-        s += step
-    return s

@@ -21,6 +21,7 @@ cdef class Inference:
     cdef Py_ssize_t first                   # its first position, of all
     cdef Py_ssize_t length
     cdef Py_ssize_t n_local                 # its local potentials
+    cdef Py_ssize_t n_costed                # its first positions, whose labels may cost
     cdef const char* lacking                # a method that was called and is not there
 
     cdef double lacks(self, const char* method) noexcept nogil

@@ -72,6 +72,7 @@ cdef class Inference:
         self.item, self.first = i, self.offsets[i]
         self.length = self.offsets[i + 1] - self.first
         self.n_local = self.length * self.n_labels
+        self.n_costed = self.length
 
     cdef void set_tied(self, const double* tied, bint sums) noexcept nogil:
         """Prepare for tied potentials, for one item or many.

@@ -10,6 +10,7 @@ cdef class ProjectiveTreeInference(SpanningTreeInference):
 
 
 cdef class SiblingTreeInference(ProjectiveTreeInference):
-    cdef double[::1] siblings               # of all sentences, (n, n, n) each
-    cdef const long long[::1] bounds        # where they begin
-    cdef SiblingEisner sibling_spans            # the same as spans
+    cdef double[::1] siblings               # scores of those of the sentence
+    cdef SiblingEisner sibling_spans        # the same as spans
+
+    cdef void keep_forced_siblings(self, const double* local) noexcept nogil

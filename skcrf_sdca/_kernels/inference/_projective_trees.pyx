@@ -3,17 +3,19 @@
 What differs is which trees there are, how they are summed up, and how they are drawn.
 """
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, cbrt
 from libc.stdlib cimport labs
-from libc.string cimport memcpy
+
+from ..features._sibling_rows cimport (
+    first_sibling,
+    number_of_siblings,
+    place_in_tree,
+)
+from ._eisner cimport Eisner, SiblingEisner
+from ._inference cimport Inference, Values
+from ._spanning_trees cimport SpanningTreeInference
 
 import numpy as np
-
-from ..math._vecmath cimport addressable
-from ._eisner cimport Eisner, SiblingEisner, first_sibling
-from ._inference cimport Values
-from ._passes cimport Items, check_end
-from ._spanning_trees cimport SpanningTreeInference
 
 
 cdef class ProjectiveTreeInference(SpanningTreeInference):
@@ -72,70 +74,102 @@ cdef class ProjectiveTreeInference(SpanningTreeInference):
 
 
 cdef class SiblingTreeInference(ProjectiveTreeInference):
-    """The arcs of sentences, laid end to end, with scores of siblings: see _eisner.pyx.
+    """The arcs and the siblings of sentences, laid end to end: see _eisner.pyx.
 
-    Parameters
-    ----------
-    offsets, n_labels, allowed, single_root, begin, end
-        As for `SpanningTreeInference`.
-    siblings : ndarray of float64
-        The scores (n, n, n) of the siblings of each sentence, end to end.
-    bounds : ndarray of shape (n + 1,), int64
-        Where those of each sentence begin.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer scores of siblings than the bounds say.
+    The positions of a sentence are its arcs, then its siblings as `first_sibling` says.
+    The label 0 of a sibling (h, m, s) says that it is not in the tree, and 1 that it
+    is: the head of m is h, and its sibling s. Labels of siblings follow from those of
+    arcs; a labelling with others is no tree. Parameters of `SpanningTreeInference`, of
+    2 labels.
     """
-
-    def __init__(
-        self, offsets, n_labels, allowed, single_root, siblings, bounds, begin=None,
-        end=None,
-    ):
-        super().__init__(offsets, n_labels, allowed, single_root, begin, end)
-        self.siblings, self.bounds = addressable(siblings), bounds
-        check_end(self.bounds, self.siblings.shape[0])
 
     def _make_passes(self, n_words):
         self.spans = self.sibling_spans = SiblingEisner(n_words)
+        self.siblings = np.empty(max(number_of_siblings(n_words), 1))
+        self.sibling_spans.siblings = &self.siblings[0]
+
+    def _words_of(self, n_positions):
+        return words_with_siblings(n_positions)
 
     cdef void take(self, Py_ssize_t i) noexcept nogil:
-        ProjectiveTreeInference.take(self, i)
-        self.sibling_spans.siblings = &self.siblings[0] + self.bounds[i]
+        Inference.take(self, i)
+        self.n_words = words_with_siblings(self.length)
+        self.n_arcs = self.n_words * (self.n_words + 1)
+        self.n_costed = self.n_arcs
+        self.sibling_spans.take(self.n_words)
+
+    cdef double set_arcs(self, Values scores, bint best) noexcept nogil:
+        cdef Py_ssize_t k, n = self.length - self.n_arcs
+        cdef double others = ProjectiveTreeInference.set_arcs(self, scores, best)
+        cdef const double* local = scores.local + 2 * self.n_arcs
+        cdef bint has_forced = False
+        for k in range(n):
+            self.siblings[k] = local[2 * k + 1]
+            if local[2 * k] > -INFINITY:
+                self.siblings[k] -= local[2 * k]
+                others += local[2 * k]
+            else:
+                has_forced = True
+        if has_forced:
+            self.keep_forced_siblings(local)
+        return others
+
+    cdef void keep_forced_siblings(self, const double* local) noexcept nogil:
+        """Forbid the other heads, and the other siblings, of words that must have one.
+        """
+        cdef Py_ssize_t h, m, k, j, first, last, n = self.n_words
+        for h in range(1, n + 1):
+            for m in range(1, n + 1):
+                first = first_sibling(n, h, m)
+                last = first + labs(h - m)
+                for k in range(first, last):
+                    if local[2 * k] > -INFINITY:
+                        continue
+                    self.force(h * n + m - 1)
+                    for j in range(first, last):
+                        if j != k:
+                            self.siblings[j] = -INFINITY
+
+    cdef double expect(self, Values scores, Values out) noexcept nogil:
+        cdef Py_ssize_t k, n = self.length - self.n_arcs
+        cdef double value = ProjectiveTreeInference.expect(self, scores, out), p
+        cdef double* mu = out.local + 2 * self.n_arcs
+        if value == -INFINITY:
+            return value
+        for k in range(n):
+            p = self.sibling_spans.of_siblings[k]
+            mu[2 * k], mu[2 * k + 1] = max(1.0 - p, 0.0), p
+        return value
 
     cdef double labels_score(
         self, const int* labels, Values scores
     ) noexcept nogil:
+        cdef Py_ssize_t m, k, n = self.length - self.n_arcs, n_lacking = 0
         cdef double value = ProjectiveTreeInference.labels_score(self, labels, scores)
+        cdef const double* local = scores.local + 2 * self.n_arcs
         if value == -INFINITY:
             return value
-        return value + self.sibling_spans.score_of_siblings(
-            self.n_words, &self.heads[0]
-        )
+        for m in range(1, self.n_words + 1):
+            if self.heads[m - 1] > 0:
+                k = place_in_tree(self.n_words, &self.heads[0], m)
+                n_lacking += 1 if labels[self.n_arcs + k] == 1 else n + 1
+        for k in range(n):
+            value += local[2 * k + labels[self.n_arcs + k]]
+            n_lacking -= labels[self.n_arcs + k]
+        return value if n_lacking == 0 else -INFINITY
+
+    cdef void label_others(
+        self, const int* heads, int* labels, Py_ssize_t stride
+    ) noexcept nogil:
+        """Write the labels 1 of the siblings of a tree."""
+        cdef Py_ssize_t m, k
+        for m in range(1, self.n_words + 1):
+            if heads[m - 1] > 0:
+                k = place_in_tree(self.n_words, heads, m)
+                labels[(self.n_arcs + k) * stride] = 1
 
 
-def sibling_marginals(
-    scores, Py_ssize_t begin, Py_ssize_t end,
-    double[::1] marginals,                  # in, out, end to end as the scores
-):
-    """Write the marginals of siblings (h, m, s) where s is between both words, or h."""
-    cdef Py_ssize_t i, h, m, first, n
-    cdef Items items = Items(scores, begin, end)
-    cdef SiblingTreeInference inference = items.inference
-    with nogil:
-        for i in range(begin, end):
-            if not items.take(i):
-                continue
-            inference.set_arcs(items.scores, False)
-            if inference.set_marginals() == -INFINITY:
-                continue
-            n = inference.n_words
-            for h in range(1, n + 1):
-                for m in range(1, n + 1):
-                    first = first_sibling(n, h, m)
-                    memcpy(
-                        &marginals[0] + inference.bounds[i] + first,
-                        &inference.sibling_spans.of_siblings[0] + first,
-                        labs(h - m) * sizeof(double),
-                    )
+cdef Py_ssize_t words_with_siblings(Py_ssize_t n_positions) noexcept nogil:
+    """Return the number n of words of n (n + 1) arcs and (n^3 - n) / 3 siblings."""
+    # n^3 < n (n + 1) (n + 2) < (n + 1)^3
+    return <Py_ssize_t> cbrt(3.0 * n_positions)

@@ -28,7 +28,9 @@ cdef class TreeList:
 
 cdef class SpanningTreeInference(Inference):
     cdef bint single
-    cdef Py_ssize_t n_words                     # of the sentence that was taken last
+    # Of the sentence that was taken last.
+    cdef Py_ssize_t n_words
+    cdef Py_ssize_t n_arcs                      # its first positions
     cdef const unsigned char[::1] allowed       # of all arcs, None if all are
     cdef MatrixTree sums
     cdef Arborescence best
@@ -44,6 +46,8 @@ cdef class SpanningTreeInference(Inference):
     cdef double[::1] left                       # scores of the arcs that are left
     cdef double[::1] given                      # marginals given the heads before
 
+    cdef void label_others(
+        self, const int* heads, int* labels, Py_ssize_t stride) noexcept nogil
     cdef Py_ssize_t list_trees(self, Py_ssize_t n) noexcept nogil
     cdef void set_part(self, Py_ssize_t k) noexcept nogil
     cdef void set_next_of(self, Py_ssize_t k) noexcept nogil

@@ -97,9 +97,9 @@ cdef class SpanningTreeInference(Inference):
     ):
         super().__init__(offsets, n_labels, 0, begin, end)
         self.allowed, self.single = allowed, single_root
-        n_words = words_of(self.longest)
+        n_words = self._words_of(self.longest)
         self._make_passes(n_words)
-        self.arcs, self.marginals = np.empty((2, self.longest))
+        self.arcs, self.marginals = np.empty((2, max(n_words * (n_words + 1), 1)))
         self.heads, self.second = np.empty((2, n_words), dtype=np.intc)
         self.done = np.empty(n_words, dtype=np.uint8)
 
@@ -107,9 +107,13 @@ cdef class SpanningTreeInference(Inference):
         """Make what sums over trees, and what finds the best one."""
         self.sums, self.best = MatrixTree(n_words), Arborescence(n_words)
 
+    def _words_of(self, n_positions):
+        """Return the number of words of a sentence of so many positions."""
+        return words_of(n_positions)
+
     cdef void take(self, Py_ssize_t i) noexcept nogil:
         Inference.take(self, i)
-        self.n_words = words_of(self.length)
+        self.n_words, self.n_arcs = words_of(self.length), self.length
 
     cdef double set_arcs(self, Values scores, bint best) noexcept nogil:
         """Take the scores of arcs in a tree, less those of arcs that are not in it.
@@ -121,7 +125,7 @@ cdef class SpanningTreeInference(Inference):
         cdef Py_ssize_t a
         cdef double others = 0.0
         cdef const double* local = scores.local
-        for a in range(self.length):
+        for a in range(self.n_arcs):
             self.arcs[a] = -INFINITY
             if self.is_arc(a):
                 self.arcs[a] = self.score_of(local, best)
@@ -139,7 +143,7 @@ cdef class SpanningTreeInference(Inference):
         Return False if a word has two such arcs.
         """
         cdef Py_ssize_t a, b, h, n = self.n_words
-        for a in range(self.length):
+        for a in range(self.n_arcs):
             if local[a * self.n_labels] > -INFINITY or not self.is_arc(a):
                 continue
             for h in range(n + 1):
@@ -170,8 +174,14 @@ cdef class SpanningTreeInference(Inference):
                 values[k] = others + self.listed.values[k]
                 for m in range(self.n_words):
                     labels[self.listed.heads[k, m] * self.n_words + m] = 1
+                self.label_others(&self.listed.heads[k, 0], labels, 1)
             labels += self.length
         return n_found
+
+    cdef void label_others(
+        self, const int* heads, int* labels, Py_ssize_t stride
+    ) noexcept nogil:
+        """Write the labels 1 of a tree behind those of arcs: there are none."""
 
     cdef Py_ssize_t list_trees(self, Py_ssize_t n) noexcept nogil:
         """List the n best trees of the arcs, best first; return how many there are.
@@ -179,7 +189,7 @@ cdef class SpanningTreeInference(Inference):
         The arcs are then those of a part of all trees.
         """
         cdef Py_ssize_t new, best = 0
-        memcpy(&self.listed.arcs[0], &self.arcs[0], self.length * sizeof(double))
+        memcpy(&self.listed.arcs[0], &self.arcs[0], self.n_arcs * sizeof(double))
         self.listed.values[0], self.listed.last[0] = self.set_best(), -1
         if self.listed.values[0] == -INFINITY:
             return 0
@@ -207,7 +217,7 @@ cdef class SpanningTreeInference(Inference):
         """Write the scores of arcs of part k, -inf for those that no tree has."""
         cdef Py_ssize_t at = self.listed.last[k]
         cdef Condition own
-        memcpy(&self.arcs[0], &self.listed.arcs[0], self.length * sizeof(double))
+        memcpy(&self.arcs[0], &self.listed.arcs[0], self.n_arcs * sizeof(double))
         while at >= 0:
             own = self.listed.conditions[at]
             if own.is_forced:
@@ -274,6 +284,7 @@ cdef class SpanningTreeInference(Inference):
                 if local[k] > local[best]:
                     best = k
             labels[a] = best
+        self.label_others(&self.heads[0], labels, 1)
         return value
 
     cdef double labels_score(
@@ -283,7 +294,7 @@ cdef class SpanningTreeInference(Inference):
         cdef double value = 0.0
         if not self.set_heads(labels) or not self.is_tree():
             return -INFINITY
-        for a in range(self.length):
+        for a in range(self.n_arcs):
             value += scores.local[a * self.n_labels + labels[a]]
         return value
 
@@ -291,7 +302,7 @@ cdef class SpanningTreeInference(Inference):
         """Take the heads of a labelling; return whether each word has one."""
         cdef Py_ssize_t a, m, n = self.n_words
         memset(&self.done[0], 0, n)
-        for a in range(self.length):
+        for a in range(self.n_arcs):
             if labels[a] == 0:
                 continue
             m = a % n
@@ -334,7 +345,7 @@ cdef class SpanningTreeInference(Inference):
         memset(mu, 0, self.n_local * sizeof(double))
         if value == -INFINITY:
             return value
-        for a in range(self.length):
+        for a in range(self.n_arcs):
             p = self.marginals[a]
             mu[0] = max(1.0 - p, 0.0)
             if p > 0.0:
@@ -353,7 +364,7 @@ cdef class SpanningTreeInference(Inference):
 
     def allow_sample(self):
         """Make the buffers of `sample`."""
-        self.rates, self.left, self.given = np.empty((3, self.longest))
+        self.rates, self.left, self.given = np.empty((3, len(self.arcs)))
 
     cdef void sample(
         self, Values scores, const double* uniform, Py_ssize_t n_draws, int* labels
@@ -376,6 +387,7 @@ cdef class SpanningTreeInference(Inference):
                 labels[a * n_draws + d] = self.draw_relation(
                     scores.local + a * self.n_labels
                 )
+            self.label_others(&self.heads[0], labels + d, n_draws)
 
     cdef double set_best(self) noexcept nogil:
         """Write the heads of the best tree of the arcs; return its score."""
@@ -453,7 +465,7 @@ cdef class SpanningTreeInference(Inference):
     cdef void draw_in_turn(self, Py_ssize_t root) noexcept nogil:
         """Write heads, each drawn given the ones of words before it."""
         cdef Py_ssize_t h, m, n = self.n_words
-        memcpy(&self.left[0], &self.arcs[0], self.length * sizeof(double))
+        memcpy(&self.left[0], &self.arcs[0], self.n_arcs * sizeof(double))
         if root >= 0:
             for m in range(n):
                 if m != root:

@@ -100,7 +100,7 @@ cdef class Item:
         self.tying.complete(self.length, self.potentials.local)
         self.potentials.tied = <double*> &self.weights.transition[0]
         if self.cost is not None:
-            for t in range(self.length):
+            for t in range(self.inference.n_costed):
                 ops.axpy(
                     1.0, &self.cost[self.labels[self.first + t], 0],
                     self.potentials.local + t * n, n,

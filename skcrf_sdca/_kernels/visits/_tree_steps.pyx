@@ -35,8 +35,12 @@ from libc.string cimport memcpy
 
 from ..features._arc_rows cimport ArcRows
 from ..features._prefetch cimport prefetch
-from ..features._sibling_rows cimport SiblingRows
-from ..inference._eisner cimport first_sibling, sibling_of
+from ..features._sibling_rows cimport (
+    SiblingRows,
+    first_sibling,
+    number_of_siblings,
+    sibling_of,
+)
 from ..inference._projective_trees cimport SiblingTreeInference
 from ..inference._spanning_trees cimport SpanningTreeInference
 
@@ -93,7 +97,7 @@ def best_heads(
             rows.set_scores(&w[0], &inference.arcs[0])
             if siblings is not None:
                 siblings.set_scores(&w[0], &trees.siblings[0])
-            is_within = are_within(&inference.arcs[0], inference.length, largest)
+            is_within = are_within(&inference.arcs[0], inference.n_arcs, largest)
             if not is_within:
                 break
             inference.set_best()
@@ -140,7 +144,7 @@ cdef class TreeSteps:
         Visits so far.
     siblings : SiblingRows, default=None
         If trees have scores of siblings too. The inference is a SiblingTreeInference
-        then, which has room for these scores of one sentence.
+        then.
     n_best : int, default=1
         The trees of a step; with more than 1 T is 0, and the step not fixed.
     """
@@ -334,7 +338,7 @@ cdef class TreeSteps:
         if self.temperature != 1.0:
             self.divide(arcs, n * (n + 1))
             if self.trees is not None:
-                self.divide(&self.trees.siblings[0], n * n * n)
+                self.divide(&self.trees.siblings[0], number_of_siblings(n))
         return self.temperature * self.inference.set_marginals() - target
 
     cdef void divide(self, double* scores, Py_ssize_t n) noexcept nogil:

@@ -1,10 +1,15 @@
-"""The dependency tree as a Structure: passes over data, and the compiled kernel."""
+"""Dependency trees as Structures: passes over data, and the compiled kernel."""
 
 import numpy as np
 
 from skcrf_sdca._kernels.visits._tying import ArcTying
 from skcrf_sdca._utils.ragged import split_rows
-from skcrf_sdca.data.dependencies import words_of
+from skcrf_sdca.data.dependencies import (
+    are_arcs,
+    pairs_of_words,
+    sizes_of,
+    words_of,
+)
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
 from skcrf_sdca.structures.structure import Structure
@@ -112,3 +117,49 @@ class DependencyTrees(CompiledRows, Structure):
 
     def _tying(self):
         return ArcTying(self.n_classes, int(self.data.lengths.max(initial=1)))
+
+
+class SiblingTrees(DependencyTrees):
+    """Projective trees with features of siblings, which are positions behind the arcs.
+
+    The states of a sibling (h, m, s) are 0 and 1, in the tree: the head of m is h, and
+    of the words between both that have the head h too, s is the nearest one to m; s is
+    h without such a word. There are n (n + 1) + (n^3 - n) / 3 positions, and there is
+    one relation. Parameters as for `DependencyTrees`; arcs have no constraints.
+    """
+
+    name = "siblings"
+
+    def squared_radii(self):
+        """Return bounds of squared distances between trees.
+
+        A word has one arc and at most one sibling in each of two trees, so that with
+        the intercept of both
+
+            ||F(x, y) - F(x, y')|| <= 2 sum over words m of
+                max_h sqrt(||x_hm||^2 + 1) + max_hs sqrt(||x_hms||^2 + 1).
+        """
+        norms = np.hypot(np.minimum(self.data.row_norms(), 1e50), 1.0)
+        sizes = []
+        for own, n in zip(
+            split_rows(norms, self.offsets), self._n_words.tolist(), strict=True
+        ):
+            size = own[: n * (n + 1)].reshape(n + 1, n).max(axis=0).sum()
+            pairs = pairs_of_words(n)
+            if n > 1:
+                counts = abs(pairs[:, 0] - pairs[:, 1])
+                first = n * (n + 1) + np.cumsum(counts) - counts
+                of_words = np.zeros(n)
+                largest = np.maximum.reduceat(own, first)
+                np.maximum.at(of_words, pairs[:, 1] - 1, largest)
+                size += of_words.sum()
+            sizes.append(size)
+        return 4.0 * np.array(sizes) ** 2
+
+    def costed(self, begin, end):
+        """Return which positions have a cost: a wrong arc costs, whatever siblings."""
+        return are_arcs(self._n_words[begin:end])
+
+    @property
+    def _n_words(self):
+        return sizes_of(self.data.lengths, siblings=True)

@@ -23,6 +23,7 @@ from skcrf_sdca._kernels.features._sibling_rows import SiblingRows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
+from skcrf_sdca.data.dependencies import number_of_positions
 from skcrf_sdca.features.transformer import StatelessTransformer
 from skcrf_sdca.text.core.tokens import Tokens
 
@@ -36,6 +37,7 @@ _FORM = (
     "the word, s the word's sibling, h-1, h+1, m-1 and m+1 their neighbours, and "
     "between each token between head and word"
 )
+_NO_COLUMNS = np.zeros(0, dtype=np.intc)
 # The nodes of templates of siblings, in the order of their parts.
 _NODES = "hms"
 _BYTES = 12
@@ -93,9 +95,9 @@ def arc_templates(
         with them.
     siblings : bool, default=False
         If True, five more templates join the word and its sibling, and the tags of
-        both and of the head [1]_, for
-        :class:`~skcrf_sdca.OnlineDependencyCRF` with ``projective=True``. On English
-        EWT it has 0.9 points more UAS with them, and takes twice the time.
+        both and of the head [1]_, for a parser with ``projective=True``. On English EWT
+        :class:`~skcrf_sdca.OnlineDependencyCRF` has 0.9 points more UAS with them, and
+        takes twice the time.
 
     Returns
     -------
@@ -137,8 +139,8 @@ class ArcFeatures(StatelessTransformer):
         A template may also have parts of the sibling s: of the words between h and m
         that have the head h too, the one nearest to m. Its features have the distance
         from s to m in place of the length, and a value of their own where there is no
-        such word; words below the root have none. Only
-        :class:`~skcrf_sdca.OnlineDependencyCRF` with ``projective=True`` takes these.
+        such word; words below the root have none. Parsers with ``projective=True``
+        take these, as their parameter ``features``.
     columns : list or tuple of str, default=("word",)
         Names of the columns, if tokens are tuples, or of the one column, if they are
         str. In dicts, as of `read_conllu`, the keys are the names. Tuples may have
@@ -288,6 +290,11 @@ def _read(template):
     return parts
 
 
+def has_siblings(features):
+    """Return whether ArcFeatures have templates of siblings."""
+    return any(map(_has_sibling, features._read_templates()))
+
+
 def _has_sibling(parts):
     """Return whether a template is of a sibling."""
     return any(at == "s" for at, _, _ in parts)
@@ -311,8 +318,9 @@ def _code(text):
 class TokenArcs:
     """The arcs of sentences of tokens: the codes of these, and no rows.
 
-    It is in the place of PackedSequences whose positions are arcs, and makes rows when
-    they are needed.
+    It is in the place of PackedSequences whose positions are arcs, and the siblings of
+    a sentence behind its arcs if there are templates of these. It makes rows when they
+    are needed.
 
     Parameters
     ----------
@@ -330,7 +338,8 @@ class TokenArcs:
         if self.has_siblings and not takes_siblings:
             raise ValueError(
                 "templates: those with s are of two arcs, to a word and to its "
-                "sibling; OnlineDependencyCRF alone learns from them"
+                "sibling, and no features of one; a parser with projective=True takes "
+                "them as its parameter features"
             )
         names = features.read_columns()
         tokens = Tokens(X, features.columns, names)
@@ -345,7 +354,7 @@ class TokenArcs:
         ]
         self.n_features = int(features.n_features)
         self.n_words = tokens.lengths
-        self.lengths = self.n_words * (self.n_words + 1)
+        self.lengths = number_of_positions(self.n_words, siblings=self.has_siblings)
         self.offsets = np.append(0, np.cumsum(self.lengths))
         self.word_offsets = np.append(0, np.cumsum(self.n_words)).astype(np.intp)
         self._known_sizes = None, None
@@ -360,7 +369,7 @@ class TokenArcs:
 
     @property
     def X(self):
-        """The rows of all arcs, an ArcMatrix."""
+        """The rows of all positions, an ArcMatrix."""
         return ArcMatrix(self)
 
     def check_source(self):
@@ -392,7 +401,7 @@ class TokenArcs:
 
     @property
     def n_positions(self):
-        """The number of all arcs."""
+        """The number of all arcs, and siblings."""
         return int(self.offsets[-1])
 
     def relation_rows(self, heads):
@@ -407,13 +416,15 @@ class TokenArcs:
         return ArcRows(codes, ends - ends[0], self._templates, self.n_features)
 
     def sibling_rows(self, rows):
-        """Return the SiblingRows of the sentences of ArcRows.
+        """Return the SiblingRows of the sentences of ArcRows, None without templates.
 
         Raise MemoryError if the scores of the longest sentence do not fit.
         """
+        if not self.has_siblings:
+            return None
         check_fits(
             # In nats, and as weights or marginals.
-            16.0 * rows.longest**3,
+            16.0 * rows.longest**3 / 3.0,
             f"the scores of siblings in a sentence of {rows.longest} words",
             "cut long sentences, or take templates without s",
         )
@@ -421,7 +432,7 @@ class TokenArcs:
 
 
 class ArcMatrix:
-    """The rows of all arcs of TokenArcs as a matrix, of which parts are made.
+    """The rows of all positions of TokenArcs as a matrix, of which parts are made.
 
     Parameters
     ----------
@@ -437,18 +448,21 @@ class ArcMatrix:
         """Return the ArcRows of all sentences, which one thread alone may use."""
         return self._arcs.rows()
 
+    def sibling_rows(self, rows):
+        """Return the SiblingRows of the same, or None."""
+        return self._arcs.sibling_rows(rows)
+
     def __getitem__(self, key):
         """Return rows as a csr_array."""
-        positions = np.arange(self.shape[0])[key]
+        positions, rows = np.arange(self.shape[0])[key], MadeRows(self)
         sentence = np.searchsorted(self.offsets, positions, side="right") - 1
-        rows = self.arc_rows()
-        parts = [sp.csr_array((0, self.shape[1]))]
-        for i in np.unique(sentence).tolist():
-            n_arcs = int(self.offsets[i + 1] - self.offsets[i])
-            own = positions[sentence == i] - self.offsets[i]
-            parts.append(_arcs(rows, i, n_arcs, self.shape[1])[own])
-        order = np.argsort(np.argsort(sentence, kind="stable"), kind="stable")
-        return sp.vstack(parts, format="csr")[order]
+        places = (positions - self.offsets[sentence]).tolist()
+        columns = [
+            rows.columns(i, place)
+            for i, place in zip(sentence.tolist(), places, strict=True)
+        ]
+        bounds = np.append(0, np.cumsum([len(own) for own in columns]))
+        return _of_columns(np.concatenate([_NO_COLUMNS, *columns]), bounds, self.shape)
 
 
 def _layout(parts, names):
@@ -473,9 +487,13 @@ def _sibling_layout(parts, names):
 def _arcs(rows, i, n_arcs, n_features):
     """Return the features of the arcs of sentence i, a csr_array."""
     bounds, columns = rows.rows(i)
-    found = sp.csr_array(
-        (np.ones(len(columns)), columns, bounds), shape=(n_arcs, n_features)
-    )
+    return _of_columns(columns, bounds, (n_arcs, n_features))
+
+
+def _of_columns(columns, bounds, shape):
+    """Return the csr_array of the columns of rows that begin at bounds."""
+    shape = len(bounds) - 1, shape[1]
+    found = sp.csr_array((np.ones(len(columns)), columns, bounds), shape=shape)
     # Features that share a column count twice.
     found.sum_duplicates()
     return found
