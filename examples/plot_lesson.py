@@ -226,7 +226,7 @@ figure.tight_layout()
 # P(w) has one minimum. A fit by dual ascent has a second number, D, that is never above
 # that minimum. P(w) comes down, D goes up, and the minimum is between them: their
 # difference, the duality gap, bounds how far P(w) is from it. The fit ends where the
-# gap is a thousandth of P(w). Without it nobody knows whether a fit has ended too
+# gap is a thousandth of P(w). Without it one cannot know whether a fit has ended too
 # early.
 
 fitted = SDCACRF(alpha=0.003, transitions="BIO", tol=1e-3, random_state=0).fit(X, y)

@@ -4,7 +4,7 @@
 lists of strings and as dicts, with one thread, in turns in the same run. The table has
 the best seconds of the processor over the rounds. A second table has the peak memory of
 ``fit_transform`` beyond the data and its output, in a process of its own. This output
-has no vocabulary: its dicts are made only when somebody looks.
+has no vocabulary: its dicts are made lazily.
 
     python examples/benchmarks/vectorizer_vs_crfsuite.py [--rounds 3]
 

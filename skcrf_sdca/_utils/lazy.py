@@ -1,4 +1,4 @@
-"""Packages, and modules, whose names are imported when somebody asks for one."""
+"""Packages, and modules, whose names are imported when they are first asked for."""
 
 import sys
 from collections.abc import Callable, Mapping

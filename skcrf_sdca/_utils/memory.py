@@ -45,7 +45,7 @@ def available_memory():
         ]
     except (OSError, ValueError, KeyError):
         return _machine_memory()
-    limits = [*map(_number_in, _LIMITS), _left_of_address_space()]
+    limits = [*map(_number_in, _LIMITS), _address_space()]
     return min([sum(free), *(limit for limit in limits if limit is not None)])
 
 
@@ -81,7 +81,7 @@ def size_text(n_bytes):
     return f"{n_bytes / 2**20:.3g} MiB"
 
 
-def _left_of_address_space():
+def _address_space():
     """Return how many bytes `ulimit -v` leaves this process, None without a limit."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit == resource.RLIM_INFINITY:

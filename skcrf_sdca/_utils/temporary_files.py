@@ -1,7 +1,7 @@
 """Temporary files beside the files that they will replace, also of killed writers.
 
 A writer keeps its temporary file locked, and the system ends the lock with the process,
-even if it is killed. So a file that nobody has locked has no living writer. It has a
+even if it is killed. So a file without a lock has no living writer. It has a
 name of this module only while it is locked, or after its writer was killed. Locks may
 not reach the other machines that share a folder: the name depends on the machine too.
 """

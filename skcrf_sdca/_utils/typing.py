@@ -71,7 +71,7 @@ class SupportsWrite(Protocol):
         """Write bytes at the position."""
 
 
-# As text: NumPy imports its generators when somebody asks for one.
+# As text: NumPy imports its generators lazily.
 RandomState: TypeAlias = "int | np.random.RandomState | None"
 
 Alpha: TypeAlias = float | Literal["auto"]

@@ -80,7 +80,7 @@ class TokensOfColumns:
         return [token[at] for token in tokens]
 
     def passage(self, sentence, i):
-        """Return the number of a sentence, which has tokens alone."""
+        """Return the source of sentence i: a number, for columns have no text."""
         return TextSource(i)
 
 

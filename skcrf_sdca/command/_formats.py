@@ -62,7 +62,7 @@ class TextFormat(TokensOfColumns):
         return "".join(f"{continued(row)}\n" for row in rows) + "\n"
 
     def passage(self, sentence, i):
-        """Return the number of a sentence, its line, and where its tokens are."""
+        """Return the source of sentence i: a number, the text, where its tokens are."""
         return TextSource(i, *sentence.source)
 
 
@@ -172,7 +172,7 @@ class AttributesFormat:
         return [next(iter(token), "") for token in tokens]
 
     def passage(self, sentence, i):
-        """Return the number of a sentence, which has features alone."""
+        """Return the source that the reader noted: a file of features has no text."""
         return sentence.source
 
 

@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except Exception as error:
             if options.traceback:
                 raise
-            say(options, _told(error))
+            say(options, _message_of(error))
             return 1
     return 0
 
@@ -112,7 +112,7 @@ def _parser():
     return parser
 
 
-def _told(error):
+def _message_of(error):
     """Return the message of an error."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"

@@ -76,7 +76,7 @@ def repaired(y, scheme):
     Raise ValueError if it lacks more than a few of them.
     """
     counts = Counter(chain.from_iterable(y))
-    unknown = {label for label in counts if not _is_of(label, scheme)}
+    unknown = {label for label in counts if not _has_scheme(label, scheme)}
     known = [[OUTSIDE if x in unknown else x for x in labels] for labels in y]
     if sum(counts[label] for label in unknown) > _few(counts):
         i, t = differences(y, known)[0]
@@ -107,7 +107,7 @@ def differences(y, others):
     ]
 
 
-def _is_of(label, scheme):
+def _has_scheme(label, scheme):
     try:
         parse_label(label, scheme)
     except ValueError:

@@ -1,7 +1,7 @@
 """The standard streams, which may be closed, full, or without a reader.
 
 Owns how results and messages are written. An error of the standard output is raised
-with its name; messages that nobody can read are left out, and the status still tells.
+with its name; messages that cannot be written are left out, and the status still tells.
 """
 
 import contextlib
@@ -107,7 +107,7 @@ def say(options, message):
 
 @contextlib.contextmanager
 def lasting_messages():
-    """Have a standard error that can be written to, even if nobody reads it."""
+    """Have a standard error that can be written to, even if it is closed."""
     with contextlib.redirect_stderr(_Messages(sys.stderr)):
         yield
 

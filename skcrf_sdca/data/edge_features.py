@@ -12,13 +12,13 @@ def numbers_of(edge_features, training):
     match, or a number is negative; and, but in a chunk of a stream, if a pattern
     matches no feature or a number is not a feature's.
     """
-    numbers = _of_all(edge_features, training)
+    numbers = _feature_numbers(edge_features, training)
     if training.columns is None:
         return numbers
     return np.flatnonzero(np.isin(training.columns, numbers))
 
 
-def _of_all(edge_features, training):
+def _feature_numbers(edge_features, training):
     """Return the numbers among all features of a fit, a prior's included."""
     n_features = training.attributes["n_features_in_"]
     if isinstance(edge_features, str):

@@ -564,8 +564,7 @@ def _is_label_list(labels):
 def _columns(X):
     """Return signals as arrays with one column; other sequences are left as they are.
 
-    Raise TypeError if one of them holds integers: whether these are numbers or ids,
-    nobody can tell.
+    Raise TypeError if one of them holds integers, which may be numbers or ids.
     """
     return [_column(sequence, index) for index, sequence in enumerate(X)]
 

@@ -91,11 +91,11 @@ def encode_training_labels(
     flat = list(chain.from_iterable(lists_as_long(y, lengths, "y")))
     types = set(map(type, flat))
     if unknown_label is None and _INEXACT.isdisjoint(types):
-        flat = _of_one_type(flat, lengths, "y", or_none=True)
+        flat = _labels_of_one_type(flat, lengths, "y", or_none=True)
         return *_encode_known(flat, lengths), None
     read = _label_probabilities if dict in types else _some_labels
     labels, values, positions = _possible_labels(flat, lengths, unknown_label, read)
-    labels = _of_one_type(labels, lengths, "y", positions, or_none=True)
+    labels = _labels_of_one_type(labels, lengths, "y", positions, or_none=True)
     classes, codes = _encode(labels)
     _check_discrete(classes, codes, lengths, positions)
     check_fits(
@@ -549,10 +549,10 @@ def flat_labels(
     _check_passed(y, name)
     sequences = lists_as_long(y, lengths, name)
     flat = list(chain.from_iterable(sequences))
-    return _of_one_type(flat, lengths, name, or_none=or_none)
+    return _labels_of_one_type(flat, lengths, name, or_none=or_none)
 
 
-def _of_one_type(flat, lengths, name, positions=None, *, or_none=False):
+def _labels_of_one_type(flat, lengths, name, positions=None, *, or_none=False):
     """Return labels as plain Python values; an error names the position of a label."""
     types = set(map(type, flat))
     if not types <= {str} and not types <= {int}:

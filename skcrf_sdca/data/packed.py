@@ -544,6 +544,6 @@ class PackedSequences:
 def rows_of(packed: PackedSequences) -> Any:
     """Return the rows of PackedSequences as `FeatureRows` takes them.
 
-    They are ``packed.X``, or the EncodedRows of which nobody has asked for that.
+    They are ``packed.X``, or the EncodedRows that it is made of lazily.
     """
     return packed._X

@@ -140,7 +140,7 @@ class PackedWriter:
             takes no other part, and writes no file.
         """
         self._check_whole()
-        sizes = self._sizes or _no_rows_like(packed)
+        sizes = self._sizes or _sizes_without_rows(packed)
         _check_part(packed, sizes)
         self._check_names(packed.feature_names)
         self._is_cut = True
@@ -214,7 +214,7 @@ class PackedWriter:
         file.write(_PREAMBLE.pack(MAGIC, begin, len(text)))
 
 
-def _no_rows_like(packed):
+def _sizes_without_rows(packed):
     """Return the sizes of a file without rows, of the form of a part."""
     n_values = 0 if packed.is_sparse else None
     return dict(zip(SIZES, (0, 0, packed.n_features, n_values), strict=True))

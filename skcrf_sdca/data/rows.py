@@ -55,9 +55,9 @@ class EncodedRows(NamedTuple):
     """The arrays of CSR rows that an encoder made, in the form of the kernels.
 
     Scipy takes longer to check the rows of a short sequence than a kernel to use them:
-    there is a csr_array only if somebody asks for it. ``is_right`` says whether the
-    encoder has checked them: their values are finite, their indices within the shape.
-    Offsets beside such rows are right.
+    the csr_array is made lazily. ``is_right`` says whether the encoder has checked
+    them: their values are finite, their indices within the shape. Offsets beside such
+    rows are right.
     """
 
     data: NDArray[np.float64]

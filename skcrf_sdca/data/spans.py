@@ -44,7 +44,7 @@ class Spans(NamedTuple):
         """Return the set of the types of all spans."""
         return {self.types[k] for k in np.unique(self.type_code)}
 
-    def follow_same(self, offsets):
+    def follows_same_type(self, offsets):
         """Return whether each span directly follows one of its type and sequence."""
         follow = np.zeros(len(self.start), bool)
         follow[1:] = self.start[1:] == self.stop[:-1]

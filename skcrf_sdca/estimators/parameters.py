@@ -844,7 +844,7 @@ class GraphOptions(
     LossOptions,
     StrengthOptions,
 ):
-    """All of graphs."""
+    """All parameters of `GraphCRF`."""
 
 
 @parameters
@@ -905,7 +905,7 @@ class DependencyOptions(
     LossOptions,
     StrengthOptions,
 ):
-    """All of dependency trees."""
+    """All parameters of `DependencyCRF`."""
 
 
 @parameters
@@ -960,7 +960,7 @@ class SegmentOptions(
     LossOptions,
     StrengthOptions,
 ):
-    """All of segments."""
+    """All parameters of `SegmentCRF`."""
 
 
 @parameters
@@ -1072,7 +1072,7 @@ class PassiveAggressiveOptions(
     CostOptions,
     OnlineLossOptions,
 ):
-    """All of passive-aggressive learning."""
+    """All parameters of `PassiveAggressiveCRF`."""
 
 
 @parameters(C=0.03, loss="hinge")
@@ -1087,7 +1087,7 @@ class OnlineDependencyOptions(
     OnlineLossOptions,
     MarginOptions,
 ):
-    """All of dependency trees that are learned online."""
+    """All parameters of `OnlineDependencyCRF`."""
 
 
 @parameters
@@ -1129,4 +1129,4 @@ class DistributedOptions(
     EpochOptions,
     StrengthOptions,
 ):
-    """All of a fit on partitions."""
+    """All parameters of `DistributedCRF`."""

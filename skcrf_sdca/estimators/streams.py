@@ -37,7 +37,7 @@ from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.parameters import chain_blocks
 from skcrf_sdca.structures.chain.tuple_parameters import form_of_weights, parameters_of
 
-# Attributes that are made of the state of a stream when somebody looks.
+# Attributes that are made lazily of the state of a stream.
 _WEIGHTS = {block.attribute for block in chain_blocks(2, edge_features=True)}
 _PUBLISHED = _WEIGHTS | {"n_nonzero_"}
 # Parameters, with values that need all of the data at once.
@@ -51,7 +51,7 @@ _OF_ALL_DATA = {
 }
 
 
-class _MadeWhenLookedAt:
+class _LazyAttribute:
     """An attribute with a default that the weights of a stream may replace.
 
     An attribute of the instance goes before it.
@@ -105,8 +105,8 @@ class OnlineMixin(ChainCRF):
     n_visits_: int
     loss_: float
 
-    higher_transitions_ = _MadeWhenLookedAt(())
-    edge_coef_ = _MadeWhenLookedAt(None)
+    higher_transitions_ = _LazyAttribute(())
+    edge_coef_ = _LazyAttribute(None)
 
     _stream: ClassVar[StreamFormat]
 
@@ -179,7 +179,7 @@ class OnlineMixin(ChainCRF):
         self._validate_params()
         if "classes_" in vars(self):
             self._check_same_order()
-        with self._vocabulary_kept():
+        with self._restored_vocabulary():
             training = self._chunk(X, y, classes, sample_weight, lengths)
             # Labels are added to a matrix of transitions.
             problem = self._new_problem(
@@ -263,7 +263,7 @@ class OnlineMixin(ChainCRF):
         return {"n_visits": 0}
 
     @contextmanager
-    def _vocabulary_kept(self):
+    def _restored_vocabulary(self):
         """Let the vectorizer forget what a chunk added, if an error ends it."""
         vectorizer = vars(self).get("vectorizer_")
         n_features = vectorizer and vectorizer.n_features_out_
@@ -337,7 +337,7 @@ class OnlineMixin(ChainCRF):
         )
 
     def __getattr__(self, name):
-        """Make the weights after a `partial_fit`, when somebody first looks."""
+        """Make the weights after a `partial_fit`, when one of them is first read."""
         if name not in _PUBLISHED or not self._publish():
             # Raises the usual error, or the error of a property.
             return super().__getattribute__(name)
@@ -376,7 +376,7 @@ class OnlineMixin(ChainCRF):
         known = vars(self)
         state, is_stream = known.get("_warm_state"), stream_state(self) is not None
         if "classes_" in known and not is_stream and "n_nonzero_" not in known:
-            # Some weights were assigned before anybody looked at the others.
+            # Some weights were assigned before the others were read.
             self._publish()
         attributes = super().__getstate__()
         if state is None:

@@ -295,7 +295,7 @@ def _chosen(spans, threshold):
     ``spans`` are sorted by their end; so is the result. The threshold is a number, or
     one of each type.
     """
-    pairs = [(span, span[3] - _of(threshold, span[0])) for span in spans]
+    pairs = [(span, span[3] - _threshold_of(threshold, span[0])) for span in spans]
     pairs = [(span, excess) for span, excess in pairs if excess > 0.0]
     spans = [span for span, _ in pairs]
     ends = [_end(span) for span in spans]
@@ -327,8 +327,8 @@ def _checked(threshold, types):
     return threshold
 
 
-def _of(threshold, name):
-    return threshold[name] if isinstance(threshold, Mapping) else threshold
+def _threshold_of(threshold, span_type):
+    return threshold[span_type] if isinstance(threshold, Mapping) else threshold
 
 
 def _counts(found, true, threshold):

@@ -97,7 +97,7 @@ class TrimmingMixin(FittedModel):
         if not np.isfinite(threshold):
             raise ValueError(f"threshold must be finite, got {threshold}.")
         pruned: dict[str, Any] = {
-            block.attribute: _without_small(getattr(self, block.attribute), threshold)
+            block.attribute: _thresholded(getattr(self, block.attribute), threshold)
             for block in self._blocks()
             if block.is_matrix
         }
@@ -113,7 +113,7 @@ class TrimmingMixin(FittedModel):
 
 
 class ConstrainingMixin(TrimmingMixin, ChainModel):
-    """The same, and a method that drops paths."""
+    """Compression of chains, and a method that forbids transitions."""
 
     def constrain(self, transitions: Transitions) -> Self:
         """Forbid transitions in a fitted model: it predicts none of them from then on.
@@ -182,7 +182,7 @@ class ConstrainingMixin(TrimmingMixin, ChainModel):
         return self
 
 
-def _without_small(coef, threshold):
+def _thresholded(coef, threshold):
     """Return coefficients with zeros where they are at most a threshold."""
     if not sp.issparse(coef):
         return np.where(np.abs(coef) > threshold, coef, 0.0)

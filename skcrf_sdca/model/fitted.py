@@ -241,7 +241,7 @@ class FittedChain(NamedTuple):
 
 
 class ChainModel(FittedModel):
-    """The same of models whose labels, or segments, follow each other in a chain."""
+    """A fitted model whose labels, or segments, follow each other in a chain."""
 
     start_: NDArray[np.float64]
     end_: NDArray[np.float64]

@@ -46,7 +46,7 @@ class HeldOut:
         # Without callbacks: it is no fit that predicts here.
         self.model = type(estimator)(**estimator.get_params(deep=False))
         set_fitted(self.model, training.attributes)
-        with _in_words_of_fit():
+        with _validation_data_names():
             self.X, self.y = _checked(self.model, X, y, training.constraints)
         self.scorer = _scorer_of(self.model)
 
@@ -61,7 +61,7 @@ class HeldOut:
         return float(score)
 
 
-def _in_words_of_fit():
+def _validation_data_names():
     """Call the data of checks and metrics as `fit` calls them."""
     y_val = words().y_val
     return in_words(X=words().X_val, y=y_val, y_true=y_val)
@@ -85,7 +85,7 @@ def _scorer_of(model):
     if callable(model.scoring):
         return model.scoring
     own = model.scoring is None
-    return _in_words_of_fit()(
+    return _validation_data_names()(
         _default_scorer(model) if own else get_scorer(model.scoring)
     )
 

@@ -271,7 +271,7 @@ class Inspection(Answers):
 
 
 class SequenceInspection(Inspection):
-    """The same for sequences, of any structure."""
+    """Inspection of sequences, of any structure."""
 
     def explain(
         self,
@@ -368,7 +368,7 @@ class SequenceInspection(Inspection):
 
 
 class ChainInspection(SequenceInspection, ChainModel):
-    """The same, and tables of the weights of several labels, for chains."""
+    """Inspection of chains, with tables of the weights of several labels."""
 
     def transition_features(self) -> Table:
         """Return all weights of transitions that are not zero, the largest first.

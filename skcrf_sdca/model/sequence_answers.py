@@ -286,7 +286,7 @@ class SequenceAnswers(SequenceInspection, TrimmingMixin):
 
 
 class ChainAnswers(ChainInspection, ConstrainingMixin, SequenceAnswers):
-    """The same, and what follows from the weights of a chain."""
+    """Answers of chains: those of sequences, and what the weights of a chain tell."""
 
     def _labels_of_one(self, X):
         """Return what `predict` does of one sequence of dicts or strings, or None.

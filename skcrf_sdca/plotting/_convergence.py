@@ -29,7 +29,7 @@ _LONGEST = 40
 SAME_TARGET = 1.05
 
 # Colours of Okabe and Ito, and dashes for print without colours.
-_LOOKS = (
+_STYLES = (
     ("#0072B2", "-"),
     ("#D55E00", "--"),
     ("#009E73", "-."),
@@ -208,10 +208,12 @@ class ConvergenceDisplay:
                 raise ValueError(f"{name} must be one of {list(known)}, got {value!r}.")
         heights = self._heights(y, optimum)
         ax = new_axes(ax)
-        looks = self._looks(curve_kwargs)
+        styles = self._styles(curve_kwargs)
         self.lines_ = [
-            ax.plot(history[x], heights[name], **look)[0]
-            for (name, history), look in zip(self.histories.items(), looks, strict=True)
+            ax.plot(history[x], heights[name], **style)[0]
+            for (name, history), style in zip(
+                self.histories.items(), styles, strict=True
+            )
         ]
         self.target_lines_ = []
         if y == "val_score":
@@ -246,7 +248,7 @@ class ConvergenceDisplay:
             optimum = max(history["dual"].max() for _, history in fits)
         return {name: history["primal"] - optimum for name, history in fits}
 
-    def _looks(self, curve_kwargs):
+    def _styles(self, curve_kwargs):
         """Return the options of each curve for ``plot``."""
         n = len(self.histories)
         given = curve_kwargs if isinstance(curve_kwargs, list) else [curve_kwargs] * n
@@ -257,7 +259,7 @@ class ConvergenceDisplay:
         # A line does not show a single epoch; a marker does.
         single = any(len(history["gap"]) == 1 for history in self.histories.values())
         common = {"linewidth": 1.8, "marker": "o" if single else None, "markersize": 4}
-        curves = zip(self.histories, cycle(_LOOKS), given, strict=False)
+        curves = zip(self.histories, cycle(_STYLES), given, strict=False)
         return [
             common | {"color": colour, "linestyle": dashes, "label": name} | (own or {})
             for name, (colour, dashes), own in curves
@@ -274,8 +276,8 @@ class ConvergenceDisplay:
             # A target of one fit has the colour of its curve.
             is_own = len(groups) > 1 and len(names) == 1
             colour = colours.get(names[0], _GREY) if is_own else _GREY
-            look = {"color": colour, "linewidth": 1, "linestyle": ":", "zorder": 1}
-            lines.append(ax.axhline(target, **look))
+            style = {"color": colour, "linewidth": 1, "linestyle": ":", "zorder": 1}
+            lines.append(ax.axhline(target, **style))
         if len(groups) == 1:
             lines[0].set_label(r"target, tol $\times$ primal")
             return lines

@@ -133,8 +133,8 @@ class BCFW(DualSolver):
 
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
-        structure = self.problem.kernel(weights, features)
-        common = self.arguments_of_visitor(structure, sampler)
+        item = self.problem.kernel(weights, features)
+        common = self.arguments_of_visitor(item, sampler)
         return BCFWKernel(*common, expected=self.marginals, active=self.active)
 
     def state(self):

@@ -70,10 +70,10 @@ class DualSolver(EpochSolver):
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
 
-    def arguments_of_visitor(self, kernel, sampler):
-        """Return the positional arguments of every visitor of a compiled structure."""
+    def arguments_of_visitor(self, item, sampler):
+        """Return the positional arguments of every visitor of a compiled Item."""
         problem = self.problem
-        return kernel, problem.offsets, problem.feature_scale, self.gaps, sampler
+        return item, problem.offsets, problem.feature_scale, self.gaps, sampler
 
     def _make_visitors(self, sampling, mix):
         """Set visitors and kernel: one visitor, or workers on ``n_jobs`` threads."""

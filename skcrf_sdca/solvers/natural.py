@@ -48,7 +48,7 @@ class FromNaturalParameters(DualSolver):
                 np.multiply(target, np.float32(share), out=values)
                 values += score
             self.take(theta)
-            return -self._dual_now()
+            return -self._dual_value()
 
         options = {"xatol": SHARE_TOL}
         bounds = 0.0, self.init_score
@@ -75,10 +75,10 @@ class FromNaturalParameters(DualSolver):
         super().targets_changed()
         problem = self.problem
         of_targets = problem.loss.scale * problem.mean(problem.targets.entropy)
-        if self._dual_now() < of_targets:
+        if self._dual_value() < of_targets:
             self.take_targets()
 
-    def _dual_now(self):
+    def _dual_value(self):
         problem, v = self.problem, self.v
         entropy = problem.mean_entropy(self.entropy, self.marginals.local, v)
         return problem.dual(v, entropy)

@@ -165,7 +165,7 @@ class DerivedExpectations:
     def __getitem__(self, positions):
         """Return the local expectations of whole sequences, a slice of positions."""
         first, last, _ = positions.indices(len(self))
-        return self._of_range(*np.searchsorted(self.offsets, [first, last])).local
+        return self._potentials(*np.searchsorted(self.offsets, [first, last])).local
 
     def copy(self):
         """Return the local expectations of all sequences."""
@@ -175,11 +175,11 @@ class DerivedExpectations:
         """Return sum_i weight[i] tied[i]."""
 
         def of_range(begin, end):
-            return self._of_range(begin, end).tied_total(weight[begin:end])
+            return self._potentials(begin, end).tied_total(weight[begin:end])
 
         return np.sum(over_ranges(of_range, self.offsets), axis=0)
 
-    def _of_range(self, begin, end):
+    def _potentials(self, begin, end):
         """Return the Potentials of begin <= i < end."""
         first, last = self.offsets[[begin, end]]
         parts = self.theta.local[first:last], self.theta.tied[begin:end]

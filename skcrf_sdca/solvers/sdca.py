@@ -85,10 +85,10 @@ class SDCA(DualSolver):
 
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
-        structure = self.problem.kernel(weights, features)
-        structure.keep_marginals(self.marginals)
+        item = self.problem.kernel(weights, features)
+        item.keep_marginals(self.marginals)
         return SDCAKernel(
-            *self.arguments_of_visitor(structure, sampler),
+            *self.arguments_of_visitor(item, sampler),
             entropy=self.entropy,
             steps=self.steps,
             single=self.single,

@@ -198,7 +198,7 @@ class Parameters:
 
     def _blocks(self):
         """Return coef, intercept, start, end and tied."""
-        # Only chains have a start and an end: weights that nobody keeps.
+        # Only chains have a start and an end: these weights are unused.
         return self.coef, self.intercept, *np.zeros((2, self.n_labels)), self.tied
 
     def _layout(self):

@@ -102,7 +102,7 @@ class TokenRows:
 
 
 class CompiledRows(TokenRows):
-    """The same of a Structure with a compiled `inference`, of the level "visit"."""
+    """Rows of a Structure of the level "visit", with a compiled `inference`."""
 
     def distinct_features(self):
         """Return the distinct features of each sequence, as visits need them."""

@@ -109,7 +109,7 @@ def test_other_targets_are_taken_where_their_dual_is_larger(share, again, monkey
     targets.complete(problem.new_parameters())
     solver = oeg.OEG(problem, np.random.default_rng(0))
     at_targets = 5.0 * np.log(3.0) * np.mean([len(x) for x in X])
-    monkeypatch.setattr(solver, "_dual_now", lambda: share * at_targets)
+    monkeypatch.setattr(solver, "_dual_value", lambda: share * at_targets)
     taken = []
     monkeypatch.setattr(solver, "take_targets", lambda: taken.append(True))
     solver.targets_changed()

@@ -96,7 +96,7 @@ class Visits:
         now, target = (self.expectations(i, q) for q in (self.alphas[i], p))
         for own, expected in zip(self.stored(i), now, strict=True):
             assert_allclose(own, expected, rtol=0, atol=1e-12)
-        bound, dual = solver.entropy[i], solver._dual_now()
+        bound, dual = solver.entropy[i], solver._dual_value()
         inner = np.sum(now[0] * scores.local) + np.sum(now[1] * scores.tied)
         gap = reference.log_partition(scores.local, scores.tied) - inner - bound
         solver.kernel.epoch_in_order(np.array([i], dtype=np.intp))
@@ -106,7 +106,7 @@ class Visits:
         on_grid = [self.dual_of(i, s, now, target, gap, p) for s in grid]
         assert gain >= max(on_grid) - 1e-7
         own = problem.weight[i] * gain
-        assert_allclose(solver._dual_now() - dual, own, rtol=0, atol=1e-12)
+        assert_allclose(solver._dual_value() - dual, own, rtol=0, atol=1e-12)
         self.alphas[i] = (1.0 - step) * self.alphas[i] + step * p
         self.is_known[i] |= step == 1.0
         probability = self.alphas[i][self.places[i]] if self.is_known[i] else -1.0
@@ -214,7 +214,7 @@ def test_single_precision_makes_the_same_visits():
     for one, other in zip(double.marginals, single.marginals, strict=True):
         assert_allclose(one, other, rtol=1e-4, atol=1e-5)
     assert_allclose(double.entropy, single.entropy, rtol=1e-4)
-    assert_allclose(double._dual_now(), single._dual_now(), rtol=1e-6)
+    assert_allclose(double._dual_value(), single._dual_value(), rtol=1e-6)
     found = single.certify()
     assert_allclose(found.primal - found.dual, found.gap, rtol=0, atol=1e-6)
 

@@ -1,4 +1,4 @@
-"""Names of packages that are imported when somebody asks for one."""
+"""Packages that import the modules of their names lazily."""
 
 import importlib
 import subprocess

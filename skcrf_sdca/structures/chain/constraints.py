@@ -250,7 +250,7 @@ def label_counts(labels, n_labels):
     return np.bincount(labels[labels >= 0], minlength=n_labels)
 
 
-def _open(observed, counts):
+def _with_open_labels(observed, counts):
     """Return observed transitions, and the ones that touch an open label."""
     start, end, transition = (mask.copy() for mask in observed)
     order = np.argsort(-counts, kind="stable")
@@ -263,7 +263,7 @@ def _open(observed, counts):
 
 # Name -> function of the observed Constraints of the training labels, and of their
 # counts, that returns the allowed ones.
-FROM_DATA = {OBSERVED: lambda observed, counts: observed, OPEN: _open}
+FROM_DATA = {OBSERVED: lambda observed, counts: observed, OPEN: _with_open_labels}
 
 
 def _by_scheme(scheme, names):

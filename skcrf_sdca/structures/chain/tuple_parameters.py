@@ -80,7 +80,7 @@ class TupleForm:
         )
         check_weights_fit(n_labels, order + 1)
         self.all_features = pairs is None
-        self.pairs = _of_states(pairs, n_features, n_labels, len(self.tuples))
+        self.pairs = _state_pairs(pairs, n_features, n_labels, len(self.tuples))
         if pair_features is not None:
             pairs = self._edge_pairs(pair_features.pairs)
             self.pairs = self.pairs.followed_by(pairs)
@@ -248,7 +248,7 @@ def tuples_with_weights(weights, longest):
     return np.unique(found, axis=0)
 
 
-def _of_states(pairs, n_features, n_labels, n_states):
+def _state_pairs(pairs, n_features, n_labels, n_states):
     """Return pairs of features and labels, by default all, as pairs with states."""
     if pairs is not None:
         return ObservedPairs(pairs.bounds, pairs.labels, n_states)

@@ -71,7 +71,7 @@ class Graph(CompiledRows, Structure):
 
     @property
     def n_tied(self):
-        """Pairs of labels with a weight, times the features of edges."""
+        """The number of weights of edges: pairs of labels times features of edges."""
         return self.trees.n_tied
 
     @property

@@ -288,7 +288,7 @@ def _with_prefixes(rests, spans, offsets, scheme, name="labels"):
     """
     rule = get_scheme(scheme)
     prefixes = [OUTSIDE] * len(rests)
-    follow = spans.follow_same(offsets)
+    follow = spans.follows_same_type(offsets)
     precede = np.append(follow, False)[1:]
     touching = follow.tolist(), precede.tolist()
     bounds = spans.start.tolist(), spans.stop.tolist()
