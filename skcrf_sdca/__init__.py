@@ -5,8 +5,8 @@ objective from its minimum.
 
 The folders in reading order; a module imports only from folders above its own:
 
-    _kernels/       what is compiled
     _utils/         memory, threads, files, types, messages
+    _kernels/       what is compiled
     data/           packed sequences, and the forms in which X and y come
     features/       transformers that make features of dicts, strings and columns
     text/           columns of text, tokens and templates, labels of spans
@@ -79,8 +79,8 @@ __all__ = [
     "save_model",
 ]
 
-# The modules of the names, imported when somebody asks for one: all of them, and
-# scikit-learn, take a second.
+# The modules of the names, which are imported lazily: all of them, and scikit-learn,
+# take a second.
 _HOMES = {
     "CRF": "estimators.crfs",
     "CRFCV": "estimators.alpha_path",

@@ -150,6 +150,7 @@ AT_MOST = {
     "written_parameters": 67,
     "long_functions": 0,
     "wide_functions": 13,
+    "long_modules": 41,
     "private_names": 2,
     "branches_on_structure": 3,
     "kinds": 278,
@@ -161,6 +162,25 @@ AT_MOST = {
 def test_figures_of_the_sources_do_not_grow(figure):
     found = getattr(figures, figure)()
     assert len(found) <= AT_MOST[figure], found
+
+
+def test_the_page_of_contributors_has_the_limits_that_are_kept():
+    page = " ".join((ROOT.parent / "docs/contributing.rst").read_text().split())
+    assert (
+        f"A new function has at most {figures.MAX_LINES} lines of code and "
+        f"{figures.MAX_PARAMETERS} parameters, a new module at most "
+        f"{figures.MAX_MODULE} lines."
+    ) in page
+
+
+def test_the_folders_are_listed_in_the_order_of_reading():
+    private = {"_version", "__init__", "__main__"}
+    folders = [name for name in FOLDERS if name not in private]
+    listed = re.findall(r"^    (\w+)/? +\w", skcrf_sdca.__doc__, re.MULTILINE)
+    assert listed == folders
+    page = (ROOT.parent / "docs/contributing.rst").read_text()
+    rows = re.findall(r"^``(\w+)(?:/|\.py)`` +\w", page, re.MULTILINE)
+    assert rows == folders
 
 
 # What users call; the folders below the estimators do not need these names.

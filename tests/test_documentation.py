@@ -70,6 +70,13 @@ def test_the_docstring_has_parameters_as_in_the_signature_and_an_example(name):
     assert ">>> " in resolved(name).__doc__
 
 
+def test_a_test_names_every_public_function():
+    texts = (path.read_text() for path in (ROOT / "tests").rglob("*.py"))
+    words = {word for text in texts for word in re.findall(r"\w+", text)}
+    functions = {n.split(".")[-1] for n in CALLABLE if inspect.isfunction(resolved(n))}
+    assert functions - words == set()
+
+
 @pytest.mark.parametrize("name", [n for n in CALLABLE if inspect.isclass(resolved(n))])
 def test_the_docstrings_of_methods_have_parameters_as_in_the_signature(name):
     found = {member: complaints(member, CHECKS_OF_MEMBERS) for member in members(name)}

@@ -4,7 +4,9 @@ Each toy is what the page "Extend the package" asks for: a class or a function, 
 entry in a table, and a twin that enumerates in plain NumPy.
 """
 
+import inspect
 import re
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -33,9 +35,11 @@ from skcrf_sdca._kernels.visits._visits import work_of_visit
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.parameters import POSITIVE, parameter, parameters
+from skcrf_sdca.estimators.solver_choice import SOLVERS
 from skcrf_sdca.objective.losses import (
     LOG_LOSS,
     LOSSES,
+    LogSumExp,
     Loss,
     LossOption,
     Maximum,
@@ -47,12 +51,14 @@ from skcrf_sdca.objective.penalties import (
     READ,
     ElasticNet,
     Penalty,
+    Proximal,
     check_read,
 )
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import SoftLabels
+from skcrf_sdca.persistence import register
 from skcrf_sdca.solvers import parallel
-from skcrf_sdca.solvers.base import EpochSolver, first_model
+from skcrf_sdca.solvers.base import NEEDS, EpochSolver, Solver, first_model
 from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import FitMonitor
@@ -60,14 +66,16 @@ from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.samplers import DUAL, SAMPLING_SCHEMES, SamplingScheme, SumTree
 from skcrf_sdca.solvers.sdca import SDCA
+from skcrf_sdca.solvers.sdca_bound import SDCABound
 from skcrf_sdca.solvers.sgd_methods import METHODS
+from skcrf_sdca.structures import structure
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.compiled_scores import CompiledScores
 from skcrf_sdca.structures.graph.structure import Graph
 from skcrf_sdca.structures.registry import STRUCTURES
 from skcrf_sdca.structures.scores import Scores
-from skcrf_sdca.structures.structure import FixedScores
+from skcrf_sdca.structures.structure import FixedScores, Structure
 
 N_LABELS, N_FEATURES, ALPHA = 3, 2, 0.2
 
@@ -100,6 +108,83 @@ def best_of_sparsemax():
 def variant(estimator, **attributes):
     """Return a subclass of an estimator with other entries of the tables."""
     return type(estimator.__name__, (estimator,), attributes)
+
+
+# The page ---------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[1] / "docs" / "extending.rst").read_text()
+COLUMNS = "part", "base", "entry", "names"
+ROWS = re.findall(r"^(\w+) +``([\w.]+)`` +``([\w.]+)`` +(.*)$", PAGE, re.MULTILINE)
+PARTS = {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in ROWS}
+
+
+def quoted(part):
+    """Return the names that the page has of what a part offers or needs."""
+    return set(re.findall('"([^"]+)"', PARTS[part]["names"]))
+
+
+def resolved(cell):
+    """Return what a cell of the table names, without the name of the package."""
+    module, _, name = cell.rpartition(".")
+    return getattr(import_module(f"skcrf_sdca.{module}"), name)
+
+
+def test_the_page_names_the_bases_and_the_tables():
+    assert list(PARTS) == ["loss", "penalty", "structure", "solver", "sampling"]
+    bases = [resolved(row["base"]) for row in PARTS.values()]
+    assert bases == [Loss, Penalty, Structure, Solver, SamplingScheme]
+    entries = [resolved(row["entry"]) for row in PARTS.values()]
+    assert entries == [LOSSES, PENALTIES, register, SOLVERS, SAMPLING_SCHEMES]
+
+
+def test_the_page_lists_what_parts_offer_and_solvers_need():
+    assert quoted("loss") == LogSumExp.offers | Maximum.offers
+    penalties = L2(), ElasticNet(0.5, 0.1), Proximal
+    assert quoted("penalty") == set().union(*(own.offers for own in penalties))
+    levels = set().union(*(own.levels for own in STRUCTURES.values()))
+    assert quoted("structure") == levels
+    assert quoted("loss") | quoted("penalty") | levels == set(NEEDS)
+    every = {solver for solvers in SOLVERS.values() for solver in solvers}
+    assert set().union(*(solver.needs for solver in every)) <= set(NEEDS)
+    schemes = SAMPLING_SCHEMES.values()
+    assert quoted("sampling") == set().union(*(own.solvers for own in schemes))
+
+
+def test_the_penalties_that_the_page_gives_to_solvers_are_those_that_they_need():
+    assert LBFGS.needs & quoted("penalty") == {"gradient"}
+    for solver in (SDCA, SDCABound, OEG, BCFW, SAG):
+        assert solver.needs & quoted("penalty") == {"curvature", "threshold"}
+
+
+def names_of_methods(cls, code):
+    """Return the names of the methods and properties that have some code."""
+    functions = {name: getattr(own, "fget", own) for name, own in vars(cls).items()}
+    return {
+        name
+        for name, own in functions.items()
+        if inspect.isfunction(own) and code in inspect.getsource(own)
+    }
+
+
+def test_the_text_of_structures_lists_their_methods():
+    abstract, lacking = structure.__doc__.split("The others have a default")
+    names = set(re.findall(r"`(\w+)`", abstract)) - {"Structure", "skcrf_sdca"}
+    assert names == Structure.__abstractmethods__
+    lacked = names_of_methods(Structure, "raise self._lacking(")
+    # It has an answer of its own where all positions are in a part.
+    assert set(re.findall(r"`(\w+)`", lacking)) - {"kept_in_parts"} == lacked
+    for level in quoted("structure"):
+        assert f'    "{level}" ' in abstract
+
+
+def test_the_page_lists_the_methods_of_solvers_and_scores():
+    assert Solver.__abstractmethods__ == {"run", "certify", "state"}
+    assert "A solver has ``run``, ``certify`` and ``state``" in PAGE
+    assert EpochSolver.__abstractmethods__ == {"epoch", "certify", "state"}
+    assert "or ``epoch`` in the place of ``run``" in PAGE
+    lacked = names_of_methods(Scores, "raise lacking(")
+    assert lacked == {"_new", "expectations", "viterbi"}
+    assert "from ``expectations`` and ``viterbi``\nfollow log Z" in PAGE
 
 
 # A loss with an entropy of its own: sparsemax, for items of one position -------------

@@ -65,6 +65,15 @@ def test_the_first_lines_name_the_structures_in_the_same_words():
         assert "of sequences, segments, trees and graphs" in " ".join(text.split())
 
 
+def test_the_page_of_contributors_names_the_oldest_python_and_what_is_needed():
+    page = " ".join((ROOT / "docs" / "contributing.rst").read_text().split())
+    oldest = PROJECT["requires-python"].removeprefix(">=")
+    assert f"``.ci/run`` uses every CPython from {oldest} on" in page
+    (needed,) = re.findall(r"the package needs only (.*?)\.", page)
+    needed = {name.lower() for name in re.split(", | and ", needed)}
+    assert needed == set(lower_bounds(PROJECT["dependencies"]))
+
+
 def test_classifiers_begin_with_the_oldest_python():
     minor = int(PROJECT["requires-python"].removeprefix(">=3."))
     listed = re.findall(r"Python :: 3\.(\d+)", "\n".join(PROJECT["classifiers"]))

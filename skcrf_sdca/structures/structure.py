@@ -11,11 +11,16 @@ which solvers need some (see `skcrf_sdca.solvers.base.check_needs`):
     "visit"           the same for one sequence at a time, compiled
     "direct"          marginals of cliques and separators, for an exact line search
 
-Every structure has the abstract methods of `Structure`. The others have a default that
-is right for any structure, or belong to something that not all structures can do, and
-raise NotImplementedError until a structure has them:
+Every structure has the abstract methods and properties of `Structure`:
 
-    "visit"           `kernel`, `distinct_features`, `in_partition`, `n_coef_in`
+    sizes             `n_tied`, `sizes`, `potential_axes`, `log_counts`
+    weights           `new_parameters`, `scores`, `add_features`
+
+The others have a default that is right for any structure, or belong to something that
+not all structures can do, and raise NotImplementedError until a structure has them:
+
+    "visit"           `kernel`, `inference`, `distinct_features`, `in_partition`,
+                      `n_coef_in`
     "direct"          `marginal_axes`, `uniform_marginals`, `mix_marginals`,
                       `marginals_of`, `size_of_marginals`, `describe_marginals`
     soft labels       `soft_scores`

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcrf_sdca.text import read_corpus, tokenize
+from skcrf_sdca.text import is_punctuation, read_corpus, tokenize
 from skcrf_sdca.text.spans.words import unspaced_scripts
 
 MARKS = {"Mn", "Mc", "Me", "Cf"}
@@ -184,3 +184,11 @@ def test_texts_without_blanks_between_words_are_named_unless_tokens_are(options)
 
 def test_a_name_of_another_script_is_no_reason_to_warn():
     assert len(read_corpus([THAI, *9 * [LATIN]], "json")[0]) == 10
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("...", True), ("\u3001", True), ("$", False), ("e.g.", False), ("", False)],
+)
+def test_punctuation_of_any_script_is_no_symbol(word, expected):
+    assert is_punctuation(word) is expected
