@@ -117,10 +117,10 @@ def _built(node, constructors):
     """Return what an expression constructs."""
     if isinstance(node, ast.Call):
         arguments = {k.arg: _built(k.value, constructors) for k in node.keywords}
-        build = _named(node.func, constructors)
+        build = _entry(node.func, constructors)
         return build(*(_built(value, constructors) for value in node.args), **arguments)
     if isinstance(node, (ast.Name, ast.Attribute)):
-        return _named(node, FUNCTIONS)
+        return _entry(node, FUNCTIONS)
     try:
         return ast.literal_eval(node)
     except ValueError:
@@ -129,7 +129,7 @@ def _built(node, constructors):
         ) from None
 
 
-def _named(node, table):
+def _entry(node, table):
     name = ast.unparse(node)
     if name not in table:
         raise ValueError(f"{name} is not among {', '.join(table)}.")

@@ -431,7 +431,7 @@ class CRFCV(SequenceMetaEstimator):
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must both be given, or none of them.")
         weight = None if sample_weight is None else np.asarray(sample_weight)
-        scorer = get_scorer(self.scoring or scorer_of_labels(self._named(y))[1])
+        scorer = get_scorer(self.scoring or scorer_of_labels(self._label_names(y))[1])
         crf, parts = self._last_step(), self._parts(X, y, weight, X_val, y_val)
         tried = list(
             candidates(
@@ -500,7 +500,7 @@ class CRFCV(SequenceMetaEstimator):
             )
         return crf
 
-    def _named(self, y):
+    def _label_names(self, y):
         """Return label lists by their names, if the estimator has some."""
         return named_lists(self.estimator, y)
 

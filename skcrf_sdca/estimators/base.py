@@ -78,12 +78,12 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         Whether there is an objective, for `prior` to enter.
     _monitor, _printer : type
         Subclasses of FitMonitor and EpochPrinter, for fits with other figures.
-    _beside : str
-        What the data have beside sequences of labels and features.
+    _data_words : str
+        How messages call the data of a VectorForm.
     """
 
     _structure: ClassVar[str]
-    _beside: ClassVar[str] = "data"
+    _data_words: ClassVar[str] = "data"
     _keeps_forbidden: ClassVar[bool] = False
     _takes_prior: ClassVar[bool] = True
 
@@ -269,7 +269,7 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         for name in form.differences(state.get("form", form)):
             # Weights alone are those of any data.
             if name != "data" or "offsets" in state:
-                what = OF_FORM.get(name, self._beside)
+                what = OF_FORM.get(name, self._data_words)
                 raise ValueError(
                     f"warm_start=True needs the same {what} as in the last fit; set "
                     "warm_start=False to fit with others"

@@ -122,7 +122,7 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     """
 
     _structure = "segments"
-    _beside = "features of segments"
+    _data_words = "features of segments"
 
     @fits
     def fit(

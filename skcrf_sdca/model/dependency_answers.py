@@ -65,7 +65,7 @@ class TreeAnswers(Answers, TrimmingMixin):
     features: ArcFeatures | None
 
     _structure = "dependency"
-    _beside = "single_root and projective"
+    _data_words = "single_root and projective"
     _named = staticmethod(named_as_arcs)
 
     labelled: bool

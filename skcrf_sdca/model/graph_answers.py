@@ -45,7 +45,7 @@ class GraphAnswers(Inspection, TrimmingMixin):
     """Answers of an estimator of graphs that has ``classes_`` and the weights."""
 
     _structure = "graph"
-    _beside = "edges"
+    _data_words = "edges"
     _named = staticmethod(named_as_graphs)
 
     inference: GraphInference

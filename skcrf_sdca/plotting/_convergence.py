@@ -148,7 +148,7 @@ class ConvergenceDisplay:
             If one has no history of its fit.
         """
         if not isinstance(estimators, Mapping):
-            estimators = _named(list(estimators))
+            estimators = _by_distinct_names(list(estimators))
         if not estimators:
             raise ValueError("estimators is empty; at least one is needed.")
         fits = {
@@ -303,7 +303,7 @@ def _light_frame(ax):
     ax.set_axisbelow(True)
 
 
-def _named(estimators):
+def _by_distinct_names(estimators):
     """Return estimators by names that tell them apart, see `from_estimators`."""
     for i, estimator in enumerate(estimators):
         check_given(estimator, "get_params", name=f"estimators[{i}]")
