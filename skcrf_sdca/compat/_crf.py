@@ -36,6 +36,7 @@ from skcrf_sdca._utils.typing import (
 )
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca._utils.words import in_words
+from skcrf_sdca.compat._algorithms import ALGORITHMS, DEFAULT
 from skcrf_sdca.compat._conversion import (
     BOUNDARIES,
     from_crfsuite,
@@ -54,7 +55,6 @@ from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
-from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.model.fitted import fitted_format, set_fitted, set_input
 
@@ -63,22 +63,8 @@ if TYPE_CHECKING:
 else:
     from sklearn.base import BaseEstimator
 
-# The algorithms of CRFsuite that minimise its objective; those that learn online, as
-# parameters of `PassiveAggressiveCRF`.
-_MINIMISERS = "lbfgs", "l2sgd"
-_ONLINE = {
-    "ap": {"loss": "perceptron"},
-    "pa": {"loss": "hinge"},
-    "arow": {"loss": "hinge", "update": "arow"},
-}
-_ALGORITHMS = {*_MINIMISERS, *_ONLINE}
-# Parameters of CRFsuite that have an effect with some algorithms only.
+# Parameters that have an effect on a fit with an objective only.
 _OF_OBJECTIVE = {"c1", "c2", "tol", "solver"}
-_OF_ONLINE = {
-    "ap": {"c", "averaging"},
-    "pa": {"c", "averaging"},
-    "arow": {"variance", "gamma"},
-}
 
 
 def penalty_of(c1, c2, n_sequences):
@@ -100,28 +86,10 @@ def _n_of_sum(y, n_sequences):
     return max(n_sequences - sum(unknown), 1)
 
 
-class _Trainer:
-    """An estimator whose messages name the parameters of CRFsuite."""
-
-    _estimator: type[BaseCRF]
-
-    def fitted(self, X, y, words, **held_out):
-        """Return an estimator fitted to X and y; ``words`` are for `in_words`."""
-        with in_words(X_val="X_dev", y_val="y_dev", **words):
-            self.fit(X, y, **held_out)
-        return set_fitted(self._estimator(**self.get_params()), vars(self).copy())
-
-
-class _Minimiser(_Trainer, AnyCRF):
-    _estimator = AnyCRF
-
-
-class _Online(_Trainer, PassiveAggressiveCRF):
-    _estimator = PassiveAggressiveCRF
-
-
 # Messages and progress name the estimator that the user has.
-_Minimiser.__name__ = _Online.__name__ = "CRF"
+_UNDER_ITS_NAME = {
+    cls: type("CRF", (cls,), {}) for cls in (AnyCRF, PassiveAggressiveCRF)
+}
 
 
 # The taggers and temporary files of fitted estimators, made when they are asked for.
@@ -322,7 +290,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
     _parameter_constraints: ClassVar[dict] = {
         "model_filename": [str, os.PathLike, None],
         "class_weight": [Choices({"balanced"}), dict, None],
-        "algorithm": [Choices(_ALGORITHMS), None],
+        "algorithm": [Choices(ALGORITHMS.keys()), None],
         "c1": [Interval(Real, 0, None, closed="left"), None],
         "min_freq": [Interval(Real, 0, None, closed="left"), None],
         "all_possible_states": ["boolean", None],
@@ -583,22 +551,26 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
                 "min_freq needs dicts or lists of str, or all_possible_states=False; X "
                 f"has {input_format.name}."
             )
-        trainer, words = self._trainer(_n_of_sum(y, len(X)), observed)
-        estimator = trainer.fitted(X, y, words, X_val=X_dev, y_val=y_dev)
+        cls, parameters, words = self._within(_n_of_sum(y, len(X)), observed)
+        trainer = _UNDER_ITS_NAME[cls](**parameters)
+        with in_words(X_val="X_dev", y_val="y_dev", **words):
+            trainer.fit(X, y, X_val=X_dev, y_val=y_dev)
+        estimator = set_fitted(cls(**parameters), vars(trainer).copy())
         if vectorizer is not None:
             # The state that a fit on the dicts or strings themselves would have.
             own = {"vectorizer_": vectorizer, "_input_format": input_format.name}
             set_input(estimator, own)
-            if trainer.min_count is not None:
+            if estimator.min_count is not None:
                 # CRFsuite forgets the features that no pair is left of.
                 estimator.prune()
         return estimator
 
-    def _trainer(self, n_sequences, observed):
-        """Return the estimator to fit, and words that its messages are to have."""
+    def _within(self, n_sequences, observed):
+        """Return the type of the estimator, its parameters, and words of messages."""
+        every_pair = _or(self.all_possible_transitions, True)
         options = {
             "features": "observed" if observed else "all",
-            "label_pairs": "all" if self._has_every_pair else "observed",
+            "label_pairs": "all" if every_pair else "observed",
             "min_count": (self.min_freq or None) if observed else None,
             "class_weight": self.class_weight,
             "n_jobs": self.n_jobs,
@@ -606,39 +578,35 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
             "verbose": int(self.verbose),
         }
         words = {"max_iter": "max_iterations"}
-        if self.algorithm in _ONLINE:
-            trainer = _Online(
-                **_ONLINE[self.algorithm],
-                **self._steps(),
-                max_iter=100 if self.max_iterations is None else self.max_iterations,
-                **options,
-            )
-            return trainer, words
+        if (online := self._algorithm.online) is not None:
+            options |= {**online, **self._steps()}
+            options["max_iter"] = _or(self.max_iterations, 100)
+            return PassiveAggressiveCRF, options, words
         c1, c2 = self._strengths()
         alpha, l1_ratio = penalty_of(c1, c2, n_sequences)
-        trainer = _Minimiser(
-            alpha,
-            solver=self.solver,
-            loss="log_loss" if self.class_weight is None else "softmax_margin",
-            l1_ratio=l1_ratio,
-            max_iter=1000 if self.max_iterations is None else self.max_iterations,
-            tol=self.tol,
-            **options,
-        )
+        options |= {
+            "alpha": alpha,
+            "solver": self.solver,
+            "loss": "log_loss" if self.class_weight is None else "softmax_margin",
+            "l1_ratio": l1_ratio,
+            "max_iter": _or(self.max_iterations, 1000),
+            "tol": self.tol,
+        }
         strength = f"c1 = {c1:.3g} and c2 = {c2:.3g}"
         own = {"alpha": "c2", "strength": strength, "alpha_n": "c1 + 2 c2"}
-        return trainer, own | words
+        return AnyCRF, options, own | words
 
     def _steps(self):
         """Return the parameters of the steps of an online algorithm."""
         if self.algorithm == "arow":
-            return {"C": _or_1(self.variance) / _or_1(self.gamma), "average": False}
-        is_averaged = self.averaging is None or self.averaging
-        return {"C": _or_1(self.c), "average": "uniform" if is_averaged else False}
+            C = _or(self.variance, 1.0) / _or(self.gamma, 1.0)
+            return {"C": C, "average": False}
+        average = "uniform" if _or(self.averaging, True) else False
+        return {"C": _or(self.c, 1.0), "average": average}
 
     def _strengths(self):
         """Return c1 and c2."""
-        return self.c1 or 0.0, 1.0 if self.c2 is None else self.c2
+        return self.c1 or 0.0, _or(self.c2, 1.0)
 
     def _check_parameters(self):
         """Check the parameters that `_parameter_constraints` cannot check."""
@@ -652,7 +620,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
                 "The 'class_weight' parameter of CRF must be None with algorithm='ap', "
                 "whose loss has no cost; use 'pa'."
             )
-        if self.algorithm not in _ONLINE and not any(self._strengths()):
+        if self._algorithm.online is None and not any(self._strengths()):
             raise InvalidParameterError(
                 "The 'c2' parameter of CRF must be above 0 if 'c1' is 0 or None. Got "
                 f"{self.c2!r} instead."
@@ -668,9 +636,10 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
 
     def _check_steps(self):
         """Check the parameters of the steps of an online algorithm."""
-        for name in sorted(_OF_ONLINE.get(self.algorithm, set()) - {"averaging"}):
+        for name in self._algorithm.steps:
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, Real) and value > 0.0):
+            fits = value is None or (isinstance(value, Real) and value > 0.0)
+            if name != "averaging" and not fits:
                 raise InvalidParameterError(
                     f"The '{name}' parameter of CRF must be a number above 0 or None. "
                     f"Got {value!r:.40} instead."
@@ -679,20 +648,18 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
     def _without_effect(self):
         """Return the names of parameters that are set, and have no effect."""
         have_effect = set(self._parameter_constraints)
-        if self.algorithm in _ONLINE:
-            have_effect = have_effect - _OF_OBJECTIVE | _OF_ONLINE[self.algorithm]
-        is_set = [
+        if self._algorithm.online is not None:
+            have_effect = have_effect - _OF_OBJECTIVE | {*self._algorithm.steps}
+        return [
             name
             for name, parameter in signature(CRF).parameters.items()
             if name not in have_effect
             and _differs(getattr(self, name), parameter.default)
         ]
-        return is_set
 
     @property
-    def _has_every_pair(self):
-        given = self.all_possible_transitions
-        return given is None or bool(given)
+    def _algorithm(self):
+        return ALGORITHMS[_or(self.algorithm, DEFAULT)]
 
 
 def _differs(value, default):
@@ -700,9 +667,9 @@ def _differs(value, default):
     return type(value) is not type(default) or value != default
 
 
-def _or_1(value):
-    """Return a number, 1 for None."""
-    return 1.0 if value is None else value
+def _or(value, default):
+    """Return a value, the default for None."""
+    return default if value is None else value
 
 
 def _marginals(crf, X):

@@ -1,18 +1,19 @@
 """Trains model files, with the interface of ``pycrfsuite.Trainer``.
 
-Owns the parameters of the algorithms, and the messages of a training.
+Owns the messages of a training; the algorithms are in _algorithms.py.
 """
 
 import os
 from collections.abc import Mapping
 from functools import cached_property
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from skcrf_sdca._utils.files import atomic_write
 from skcrf_sdca._utils.typing import FilePath
+from skcrf_sdca.compat._algorithms import ALGORITHMS, ALIASES, DEFAULT, OF_ALL
 from skcrf_sdca.compat._model_file import WEIGHT, ModelFile, serialise
 from skcrf_sdca.compat._training import (
     TrainingSet,
@@ -23,76 +24,6 @@ from skcrf_sdca.compat._training import (
 )
 from skcrf_sdca.compat._training_log import TrainingLog, iteration_text
 
-_NO_EFFECT = "(has no effect here)"
-# Name -> default, and help.
-_Parameters: TypeAlias = dict[str, tuple[Any, str]]
-_OF_ALL: _Parameters = {
-    "feature.minfreq": (0.0, "Leave out weights of pairs that are rarer."),
-    "feature.possible_states": (
-        False,
-        "Have weights of all pairs of an attribute and a label, also not observed.",
-    ),
-    "feature.possible_transitions": (
-        False,
-        "Have weights of all pairs of labels, also not observed.",
-    ),
-}
-_C2 = (1.0, "Strength of the L2 penalty, c2 ||w||^2.")
-_PERIOD = (10, "Iterations between the objectives that delta compares.")
-_PASSES: _Parameters = {
-    "max_iterations": (100, "Largest number of passes over the data."),
-    "epsilon": (0.0, "End where the mean loss of a pass is smaller."),
-}
-_ALGORITHMS: dict[str, _Parameters] = {
-    "lbfgs": {
-        "c1": (0.0, "Strength of the L1 penalty, c1 ||w||_1."),
-        "c2": _C2,
-        "max_iterations": (2**31 - 1, "Largest number of iterations."),
-        "num_memories": (6, f"Steps that L-BFGS remembers {_NO_EFFECT}."),
-        "epsilon": (1e-5, "End where the gradient is smaller, relative to weights."),
-        "period": _PERIOD,
-        "delta": (1e-5, "End where the objective falls by less, relative to it."),
-        "linesearch": ("MoreThuente", f"Name of the line search {_NO_EFFECT}."),
-        "max_linesearch": (20, f"Trials of a line search {_NO_EFFECT}."),
-    },
-    "l2sgd": {
-        "c2": _C2,
-        "max_iterations": (1000, "Largest number of iterations."),
-        "period": _PERIOD,
-        "delta": (1e-6, "End where the objective falls by less, relative to it."),
-        **{
-            f"calibration.{name}": (value, f"Search for a step size {_NO_EFFECT}.")
-            for name, value in {
-                "eta": 0.1,
-                "rate": 2.0,
-                "samples": 1000.0,
-                "candidates": 10,
-                "max_trials": 20,
-            }.items()
-        },
-    },
-    "ap": _PASSES,
-    "pa": {
-        "type": (1, "Steps without a bound (0), up to c (1), or damped by 1/(2c) (2)."),
-        "c": (1.0, "Longest step."),
-        "error_sensitive": (True, "Whether more wrong labels have a larger loss."),
-        "averaging": (True, "Whether the weights are averaged over all visits."),
-        **_PASSES,
-    },
-    "arow": {
-        "variance": (1.0, "First variance of all weights."),
-        "gamma": (1.0, "Trade-off between the loss and the change of weights."),
-        **_PASSES,
-    },
-}
-_ALIASES = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}
-_TITLES = {
-    "lbfgs": "L-BFGS optimization",
-    "l2sgd": "L-BFGS optimization",
-    "ap": "Averaged perceptron",
-    "pa": "Passive Aggressive",
-    "arow": "Adaptive Regularization of Weights (AROW)",
-}
 _NO_MODEL = ModelFile([], [], np.zeros(0, dtype=WEIGHT))
 
 
@@ -116,7 +47,7 @@ class BaseTrainer:
     verbose: bool = True
     logparser: Any = None
     # These are there before the constructor, which a subclass need not call.
-    _algorithm = "lbfgs"
+    _algorithm = DEFAULT
     _event: str | None = None
 
     @cached_property
@@ -127,7 +58,7 @@ class BaseTrainer:
     @property
     def _known(self):
         """Name -> default and help of the parameters of the algorithm."""
-        return {**_OF_ALL, **_ALGORITHMS[self._algorithm]}
+        return {**OF_ALL, **ALGORITHMS[self._algorithm].parameters}
 
     @cached_property
     def _params(self):
@@ -183,8 +114,8 @@ class BaseTrainer:
             "averaged-perceptron" for "ap" and "passive-aggressive" for "pa".
         type : {"crf1d"}, default="crf1d"
         """
-        name = _ALIASES.get(algorithm.lower(), algorithm.lower())
-        if name not in _ALGORITHMS or type != "crf1d":
+        name = ALIASES.get(algorithm.lower(), algorithm.lower())
+        if name not in ALGORITHMS or type != "crf1d":
             raise ValueError(f"Bad arguments: {algorithm=}, {type=}")
         self._algorithm = name
         self.__dict__.pop("_params", None)
@@ -294,7 +225,7 @@ class BaseTrainer:
         """
         log, begin, params = self.logparser, perf_counter(), self._params
         group = f"Holdout group: {holdout + 1}\n\n" if holdout >= 0 else ""
-        options = "".join(f"{name}: {_shown(params[name])}\n" for name in _OF_ALL)
+        options = "".join(f"{name}: {_shown(params[name])}\n" for name in OF_ALL)
         self._say("start", f"{group}Feature generation\ntype: CRF1d\n{options}")
         given, held = self._data.split(holdout)
         problem, n_weights = None, 0
@@ -308,10 +239,10 @@ class BaseTrainer:
         took = f"Seconds required: {log.featgen_seconds:.3f}\n\n"
         self._say("featgen_end", f"\nNumber of features: {n_weights}\n{took}")
         own = "".join(
-            f"{n}: {_shown(v)}\n" for n, v in params.items() if n not in _OF_ALL
+            f"{n}: {_shown(v)}\n" for n, v in params.items() if n not in OF_ALL
         )
         event = "prepare_error" if problem is None else "prepared"
-        self._say(event, f"{_TITLES[self._algorithm]}\n{own}\n")
+        self._say(event, f"{ALGORITHMS[self._algorithm].title}\n{own}\n")
         return held, problem
 
     def _fitted(self, held, problem):
