@@ -160,7 +160,9 @@ def test_logistic_regression_is_measured(run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [(), ("--projective", "--by-length")])
+@pytest.mark.parametrize(
+    "options", [(), ("--projective", "--by-length"), ("--siblings",)]
+)
 def test_a_parser_is_certified(run, options, corpora):
     few = "--sentences", "60", "--epochs", "2", "--bits", "12"
     printed = run("certified_parsing", *few, *options, data=corpora).stdout
