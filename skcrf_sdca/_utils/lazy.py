@@ -26,17 +26,18 @@ def lazy(
     Returns
     -------
     __getattr__ : callable
-        It raises AttributeError for other names, and ImportError for those that moved:
-        ``from package import name`` shows the message of no AttributeError.
+        It raises AttributeError for other names; for those that moved, with the new
+        place, and ImportError to ``from package import name``.
     """
     moved = moved or {}
 
     def imported(name):
         if name in moved:
             place = f"{package}.{moved[name]}"
-            raise ImportError(
-                f"{name} is in {place}: write from {place} import {name}", name=package
-            )
+            # `from package import name` drops the message of an AttributeError.
+            caller = sys._getframe(1).f_globals["__name__"]
+            error = ImportError if caller == "importlib._bootstrap" else AttributeError
+            raise error(f"{name} is in {place}: write from {place} import {name}")
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = homes[name]

@@ -26,8 +26,12 @@ def test_every_public_name_is_there_and_no_other(name):
 @pytest.mark.parametrize("name", skcrf_sdca._MOVED)
 def test_the_old_place_of_a_name_says_the_new_one(name):
     place = f"skcrf_sdca.{skcrf_sdca._MOVED[name]}"
-    with pytest.raises(ImportError, match=f"write from {place} import {name}$"):
+    message = f"{name} is in {place}: write from {place} import {name}$"
+    with pytest.raises(ImportError, match=message):
         exec(f"from skcrf_sdca import {name}")
+    with pytest.raises(AttributeError, match=message):
+        getattr(skcrf_sdca, name)
+    assert not hasattr(skcrf_sdca, name)
     module = importlib.import_module(place)
     assert name in module.__all__
     assert getattr(module, name) is not None
