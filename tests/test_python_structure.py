@@ -7,12 +7,25 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
 from couples import CoupleCRF, Couples
 from samples import registered
 from skcrf_sdca import LBFGSCRF, load_model, save_model
+from skcrf_sdca.estimators.parameters import (
+    EpochOptions,
+    GraphSolverOptions,
+    LossOptions,
+    PenaltyOptions,
+    RunOptions,
+    ScoringOptions,
+    StrengthOptions,
+    UnknownOptions,
+    parameters,
+)
+from skcrf_sdca.estimators.sequences import BaseCRF
+from skcrf_sdca.estimators.solver_choice import SolverByName
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.persistence import register
@@ -202,3 +215,34 @@ def test_a_name_of_the_package_is_not_replaced(names, message):
 def test_an_estimator_of_another_structure_is_not_registered():
     with pytest.raises(ValueError, match="_structure='couples', .* named 'new'"):
         register(type("New", (Couples,), {"name": "new"}), CoupleCRF)
+
+
+def test_the_fit_asks_for_no_parameter_that_the_estimator_does_not_have(crf, data):
+    @parameters
+    class FewCRF(
+        RunOptions,
+        ScoringOptions,
+        EpochOptions,
+        GraphSolverOptions,
+        UnknownOptions,
+        PenaltyOptions,
+        LossOptions,
+        StrengthOptions,
+        SolverByName,
+        BaseCRF,
+    ):
+        """No ``features``, ``cost`` or ``margin``.
+
+        Parameters
+        ----------
+        {parameters}
+        """
+
+        _structure = "couples"
+        fit, _blocks = CoupleCRF.fit, CoupleCRF._blocks
+
+    few = FewCRF(alpha=ALPHA, solver="lbfgs", max_iter=5000, tol=1e-12, random_state=0)
+    assert_array_equal(few.fit(*data).couple_, crf.couple_)
+    by_margin = fitted(data, tol=1e-12, loss="softmax_margin")
+    few.set_params(loss="softmax_margin").fit(*data)
+    assert_array_equal(few.couple_, by_margin.couple_)

@@ -185,6 +185,10 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
             penalty=penalty,
         )
 
+    def _given(self, name, default=None):
+        """Return a parameter, or the default if this estimator has none of the name."""
+        return getattr(self, name, default)
+
     def _structure_options(self, training):
         """Return the key of the structure, and the parameters that it alone takes."""
         return self._structure, {}
@@ -278,13 +282,13 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
     def _new_loss(self, training):
         option = ONLINE_LOSSES[self.loss]
         for name in ("cost", "class_weight"):
-            if getattr(self, name) is not None and name not in option.takes:
+            if self._given(name) is not None and name not in option.takes:
                 raise ValueError(
                     f"{name} is taken by loss={names_that_take(name)} only, got "
                     f'loss="{self.loss}"; set the loss, or {name}=None'
                 )
         if not option.takes_cost:
-            return new_loss(self.loss, self.temperature)
+            return new_loss(self.loss, self._given("temperature", 1.0))
         if training.label_rows is not None:
             raise ValueError(
                 f'loss="{self.loss}" needs one label at every {words().position} of '
@@ -293,16 +297,16 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
             )
         cost = cost_matrix(
             training.attributes["classes_"],
-            cost=self.cost,
-            margin=self.margin,
+            cost=self._given("cost"),
+            margin=self._given("margin", 1.0),
             weights=self._label_weights(training),
         )
-        return new_loss(self.loss, self.temperature, cost)
+        return new_loss(self.loss, self._given("temperature", 1.0), cost)
 
     def _sequence_weight(self, training):
         """Return the weight of the loss of each sequence, None if all are alike."""
         weighs = ONLINE_LOSSES[self.loss].weighs_sequences
-        if self.class_weight is None or not weighs:
+        if self._given("class_weight") is None or not weighs:
             return training.sample_weight
         weights = self._label_weights(training)
         return weights_of_sequences(
@@ -313,7 +317,7 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         """Return the weights of labels by `class_weight`."""
         classes = training.attributes["classes_"]
         counts = _labelled(training).counts(len(classes), training.sample_weight)
-        return weights_of_labels(self.class_weight, classes, counts)
+        return weights_of_labels(self._given("class_weight"), classes, counts)
 
     def _pairs(self, training, n_labels):
         """Return the pairs of feature and label with weights, None if all."""
@@ -321,23 +325,25 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
             return None
         rows = training.label_rows
         labels = training.labels if rows is None else rows
-        return ObservedPairs.of_data(training.data.X, labels, n_labels, self.min_count)
+        min_count = self._given("min_count")
+        return ObservedPairs.of_data(training.data.X, labels, n_labels, min_count)
 
     def _counts_pairs(self, training=None):
         """Return whether only observed pairs have weights; check `min_count`.
 
         Without TrainingData "auto" is all.
         """
-        if self.features != OBSERVED and self.min_count is not None:
+        features, min_count = self._given("features"), self._given("min_count")
+        if features != OBSERVED and min_count is not None:
             raise ValueError(
-                f'min_count={self.min_count} needs features="observed", got '
-                f'features="{self.features}"; set min_count=None to keep all pairs'
+                f'min_count={min_count} needs features="observed", got '
+                f'features="{features}"; set min_count=None to keep all pairs'
             )
-        if self.features == AUTO and training is not None and not training.is_chunk:
+        if features == AUTO and training is not None and not training.is_chunk:
             n_labels, parts = len(training.attributes["classes_"]), training.parts
             n_columns = n_labels if parts is None else parts.n_parts
             return are_many_weights(training.data, n_columns)
-        return self.features == OBSERVED
+        return features == OBSERVED
 
     def _targets(self, training, structure):
         """Return the targets of a structure: labels, or what is known of them."""
