@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -141,8 +142,14 @@ def tests_of(path, number):
     for function, tests in calls(covering.tests_beside(path)).items():
         if function.startswith(begin) and name in function[len(begin) :].split("."):
             seconds |= tests
-    chosen, total = [], 0.0
+    # One case of each test comes before the second of any.
+    n_before, order = Counter(), {}
     for test in sorted(seconds, key=seconds.get):
+        name = test.split("[")[0]
+        order[test] = n_before[name], seconds[test]
+        n_before[name] += 1
+    chosen, total = [], 0.0
+    for test in sorted(order, key=order.get):
         total += seconds[test]
         if chosen and total > SECONDS:
             break
