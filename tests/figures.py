@@ -250,6 +250,11 @@ def kinds():
     ]
 
 
+def top_level_names():
+    """Return the names of the package itself; others belong to its modules."""
+    return skcrf_sdca.__all__
+
+
 def arrows():
     """Return the imports among the files of `model`, and of `estimators`."""
     found = []
@@ -313,6 +318,7 @@ def main():
         ("private names across modules", private_names()),
         ("branches on a structure", branches_on_structure()),
         ('places that say "kind"', kinds()),
+        ("names at the top level", top_level_names()),
         ("arrows in model and in estimators", arrows()),
     ):
         print(f"{len(found)} {title}")

@@ -155,6 +155,7 @@ AT_MOST = {
     "branches_on_structure": 3,
     "kinds": 278,
     "arrows": 55,
+    "top_level_names": 23,
 }
 
 
