@@ -5,8 +5,6 @@ Owns `ItemSequence`, and the attributes of an item: names and values, in their o
 
 from typing import Any
 
-# Containers in an item whose entries are attributes with the key before their names.
-NESTED = dict, list, set
 _STR = frozenset([str])
 
 
@@ -76,17 +74,34 @@ def _entries(item):
     if not isinstance(item, dict):
         names = list(item)
         return names if _STR.issuperset(map(type, names)) else list(map(_name, names))
-    found = []
-    for key, value in item.items():
-        name = _name(key)
-        if isinstance(value, (str, bytes)):
-            found.append((f"{name}:{_name(value)}", 1.0))
-        elif isinstance(value, NESTED):
-            nested = map(_pair, _entries(value))
-            found += [(f"{name}:{within}", number) for within, number in nested]
-        else:
-            found.append((name, _number(name, value)))
+    found: list[Any] = []
+    _add(found.append, "", item)
     return found
+
+
+def _add(add, prefix, item):
+    """Add the attributes of a dict, whose names have a prefix.
+
+    Values of the plain types take no other call: there are hundreds in a sequence.
+    """
+    for key, value in item.items():
+        name = prefix + (key if type(key) is str else _name(key))
+        kind = type(value)
+        if kind is str:
+            add(f"{name}:{value}")
+        elif kind is float:
+            add((name, value))
+        elif kind is bool:
+            add(name if value else (name, 0.0))
+        elif isinstance(value, dict):
+            _add(add, f"{name}:", value)
+        elif isinstance(value, (str, bytes)):
+            add(f"{name}:{_name(value)}")
+        elif isinstance(value, (list, set)):
+            for within in map(_name, value):
+                add(f"{name}:{within}")
+        else:
+            add((name, _number(name, value)))
 
 
 def _name(name):
