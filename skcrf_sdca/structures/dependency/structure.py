@@ -139,21 +139,11 @@ class SiblingTrees(DependencyTrees):
             ||F(x, y) - F(x, y')|| <= 2 sum over words m of
                 max_h sqrt(||x_hm||^2 + 1) + max_hs sqrt(||x_hms||^2 + 1).
         """
-        norms = np.hypot(np.minimum(self.data.row_norms(), 1e50), 1.0)
-        sizes = []
-        for own, n in zip(
-            split_rows(norms, self.offsets), self._n_words.tolist(), strict=True
-        ):
-            size = own[: n * (n + 1)].reshape(n + 1, n).max(axis=0).sum()
-            pairs = pairs_of_words(n)
-            if n > 1:
-                counts = abs(pairs[:, 0] - pairs[:, 1])
-                first = n * (n + 1) + np.cumsum(counts) - counts
-                of_words = np.zeros(n)
-                largest = np.maximum.reduceat(own, first)
-                np.maximum.at(of_words, pairs[:, 1] - 1, largest)
-                size += of_words.sum()
-            sizes.append(size)
+        parts = split_rows(self.data.row_norms(), self.offsets)
+        sizes = [
+            _sum_of_largest(np.hypot(np.minimum(norms, 1e50), 1.0), n)
+            for norms, n in zip(parts, self._n_words.tolist(), strict=True)
+        ]
         return 4.0 * np.array(sizes) ** 2
 
     def costed(self, begin, end):
@@ -163,3 +153,17 @@ class SiblingTrees(DependencyTrees):
     @property
     def _n_words(self):
         return sizes_of(self.data.lengths, siblings=True)
+
+
+def _sum_of_largest(norms, n):
+    """Return the sum over n words of the largest norms of an arc and of a sibling."""
+    n_arcs = n * (n + 1)
+    size = norms[:n_arcs].reshape(n + 1, n).max(axis=0).sum()
+    if n < 2:
+        return size
+    heads, words = pairs_of_words(n).T
+    counts = abs(heads - words)
+    of_words = np.zeros(n)
+    first = n_arcs + np.cumsum(counts) - counts
+    np.maximum.at(of_words, words - 1, np.maximum.reduceat(norms, first))
+    return size + of_words.sum()
