@@ -14,6 +14,7 @@ from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.persistence._registry import CRFS, register
+from skcrf_sdca.structures.chain.marginals import edge_ends
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.form import dense_coef
 from skcrf_sdca.structures.registry import STRUCTURES
@@ -74,6 +75,24 @@ def make_solver(solver, problem, seed=0, **options):
 def node_scores(problem, model):
     """Return the scores (n_positions, n_labels) of all sequences of a problem."""
     return problem.structure.scores(model, 0, problem.n_sequences).node_scores
+
+
+def inconsistency(marginals):
+    """Return the largest violation of the local polytope over all chains.
+
+    It is zero for true marginals: none is negative, nodes sum to 1, and the edges sum
+    to the nodes on their left and right.
+    """
+    to = edge_ends(marginals.offsets)
+    node, edge = marginals.node, marginals.layout.expand(marginals.edge, 0.0)
+    violations = [
+        np.abs(node.sum(axis=1) - 1.0),
+        np.abs(edge.sum(axis=2) - node[to - 1]),
+        np.abs(edge.sum(axis=1) - node[to]),
+        -node,
+        -edge,
+    ]
+    return max(v.max(initial=0.0) for v in violations)
 
 
 def params_of(crf):

@@ -300,20 +300,3 @@ class Marginals:
         """
         marginals = Marginals(self.node.copy(), self.edge, self.offsets, self.layout)
         return marginals.renormalize(np.ones(len(self)), n_jobs=n_jobs)[1]
-
-    def inconsistency(self) -> float:
-        """Return the largest violation of the local polytope over all chains.
-
-        It is zero for true marginals: none is negative, nodes sum to 1, and the edges
-        sum to the nodes on their left and right.
-        """
-        to = edge_ends(self.offsets)
-        edge = self.layout.expand(self.edge, 0.0)
-        violations = [
-            np.abs(self.node.sum(axis=1) - 1.0),
-            np.abs(edge.sum(axis=2) - self.node[to - 1]),
-            np.abs(edge.sum(axis=1) - self.node[to]),
-            -self.node,
-            -edge,
-        ]
-        return max(v.max(initial=0.0) for v in violations)

@@ -14,7 +14,6 @@ from skcrf_sdca.structures.graph.marginals import GraphMarginals
 from skcrf_sdca.structures.graph.reweighting import reweighted_graphs
 from skcrf_sdca.structures.graph.scores import GraphScores
 from skcrf_sdca.structures.graph.structure import Graph
-from skcrf_sdca.structures.scores import empty_pairs
 
 NO_DISTRIBUTION = (
     'inference="trw" has probabilities of nodes and edges, and no distribution of '
@@ -25,16 +24,8 @@ NO_DISTRIBUTION = (
 class ReweightedScores(GraphScores):
     """Scores of the graphs of ReweightedGraphs from graph ``begin`` on."""
 
-    def inference(self, begin, end):
-        """Return the compiled inference on some of the graphs."""
-        return ReweightedInference(self.trees, self.offsets, self.begin, begin, end)
-
-    def pair_marginals(self):
-        """Return the marginals of edges in the order of the steps, and their bounds."""
-        bounds = self.trees.edge_bounds_of(self.begin, self.begin + len(self))
-        pairs = empty_pairs(bounds[-1], self.local.shape[1])
-        _reweighted_marginals.edge_marginals(self, pairs)
-        return np.minimum(pairs, 1.0, out=pairs), bounds
+    inference_type = ReweightedInference
+    edge_marginals = staticmethod(_reweighted_marginals.edge_marginals)
 
     def mix_into(self, marginals, keep):
         """Mix the marginals of all graphs: keep times these, 1 - keep by the scores."""
@@ -147,7 +138,7 @@ class ReweightedGraph(Graph):
     arrange = staticmethod(reweighted_graphs)
     scores_type = ReweightedScores
     marginals_type = ReweightedMarginals
-    inference_type = ReweightedInference
+    name_of_cliques = "edges"
     no_distribution = NO_DISTRIBUTION
     advice = (
         '. inference="trw" proves no labelling to be the best: set solver="lbfgs", '
@@ -165,8 +156,3 @@ class ReweightedGraph(Graph):
         marginals = super().marginals_of(state, dtype)
         marginals.node[:] = state["node"]
         return marginals
-
-    def describe_marginals(self, dtype):
-        """Return what `size_of_marginals` is the size of, for a message."""
-        n_in_tables = int(self.trees.table_sizes.sum())
-        return f"{n_in_tables} marginals of the edges of all graphs in {dtype}"

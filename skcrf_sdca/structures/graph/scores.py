@@ -1,5 +1,7 @@
 """Inference on graphs given their scores: every recursion behind one object."""
 
+from typing import Any
+
 import numpy as np
 
 from skcrf_sdca._kernels.inference import _graph_marginals
@@ -16,6 +18,9 @@ class GraphScores(CompiledScores):
     feature of edges.
     """
 
+    inference_type: type[Any] = GraphInference
+    edge_marginals = staticmethod(_graph_marginals.edge_marginals)
+
     def __init__(self, trees, local, tied, offsets, begin):
         self.trees = trees
         self.local, self.tied = local, tied
@@ -27,7 +32,7 @@ class GraphScores(CompiledScores):
 
     def inference(self, begin, end):
         """Return the compiled inference on some of the graphs."""
-        return GraphInference(self.trees, self.offsets, self.begin, begin, end)
+        return self.inference_type(self.trees, self.offsets, self.begin, begin, end)
 
     def check(self, first):
         """Raise ValueError if scores of nodes or of edges overflow."""
@@ -40,10 +45,10 @@ class GraphScores(CompiledScores):
             )
 
     def pair_marginals(self):
-        """Return the marginals of edges in the order of the trees, and their bounds."""
+        """Return the marginals of edges in the order of the steps, and their bounds."""
         bounds = self.trees.edge_bounds_of(self.begin, self.begin + len(self))
         pairs = empty_pairs(bounds[-1], self.local.shape[1])
-        _graph_marginals.edge_marginals(self, pairs)
+        self.edge_marginals(self, pairs)
         return np.minimum(pairs, 1.0, out=pairs), bounds
 
     def maxima(self):

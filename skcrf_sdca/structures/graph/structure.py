@@ -1,10 +1,7 @@
 """The graph as a Structure: passes over data, and the compiled kernel."""
 
-from typing import Any
-
 import numpy as np
 
-from skcrf_sdca._kernels.inference._graph_inference import GraphInference
 from skcrf_sdca._kernels.visits._tying import NoEnds
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
@@ -47,7 +44,7 @@ class Graph(CompiledRows, Structure):
     arrange = staticmethod(junction_trees)
     scores_type: type[GraphScores] = GraphScores
     marginals_type: type[GraphMarginals] = GraphMarginals
-    inference_type: type[Any] = GraphInference
+    name_of_cliques = "cliques"
     # Why the scores have no n best labellings and draws, if they have none.
     no_distribution: str | None = None
 
@@ -205,11 +202,12 @@ class Graph(CompiledRows, Structure):
     def describe_marginals(self, dtype):
         """Return what `size_of_marginals` is the size of, for a message."""
         n_in_tables = int(self.trees.table_sizes.sum())
-        return f"{n_in_tables} marginals of the cliques of all graphs in {dtype}"
+        cliques = self.name_of_cliques
+        return f"{n_in_tables} marginals of the {cliques} of all graphs in {dtype}"
 
     def inference(self):
         """Return the compiled inference on all graphs."""
-        return self.inference_type(self.trees, self.offsets)
+        return self.scores_type.inference_type(self.trees, self.offsets)
 
     def _tying(self):
         return NoEnds(self.n_labels)
