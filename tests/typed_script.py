@@ -44,6 +44,7 @@ from skcrf_sdca.model.tables import Table
 from skcrf_sdca.persistence import model_info
 from skcrf_sdca.plotting import ConvergenceDisplay, TransitionDisplay
 from skcrf_sdca.selection import alpha_path, cross_val_predict_proba
+from skcrf_sdca.serving import Predictor
 from skcrf_sdca.structures.chain.decoding import posterior
 from skcrf_sdca.structures.chain.marginals import Marginals
 from skcrf_sdca.structures.chain.oracle import log_partition, marginals
@@ -53,12 +54,16 @@ from skcrf_sdca.text import (
     LabelPairs,
     Shape,
     Suffix,
+    TaggedText,
+    TextSpan,
     TokenFeatures,
     Window,
     convert_labels,
     repair_labels,
     spans_to_labels,
 )
+
+Spans = list[TextSpan] | None
 
 
 def features(word: str) -> dict[str, str | bool]:
@@ -153,6 +158,8 @@ def what_a_tagger_answers(words: list[list[str]], y: list[list[str]]) -> Table:
     assert_type(tagger.predict_n_best(words, 3), NDArray[Any])
     assert_type(tagger.explain(words[0], 0, labels=["O"]), Explanation)
     assert_type(tagger.constrain("BIO").prune(), Tagger)
+    assert_type(tagger.tag("Anna left", tokens="blanks"), TaggedText)
+    assert_type(Predictor.from_estimator(tagger).tag("Anna left").spans, Spans)
     pairs = [([features("the")], np.ones((1, 3)))]
     union = SequenceUnion([("words", SequenceVectorizer(), 0), ("vectors", "drop", 1)])
     make_tagger(union, SDCACRF()).fit(pairs, [["O"]]).predict_spans(pairs)

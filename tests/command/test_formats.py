@@ -167,6 +167,10 @@ def test_forms_of_labels_become_the_usual_one(run, tmp_path):
         (["train", "x.jsonl", "--comment", "#"], "--comment: the format json has no"),
         (["train", "x.csv", "--tokens", "words"], "--tokens: the format table has no"),
         (["train", "x", "--tokens", "word"], "--tokens: there is no 'word'; did you"),
+        (
+            ["train", "x.conllu", "--parse", "--tokens", "words"],
+            "--tokens is not for --parse",
+        ),
         (["train", "x.conllu", "--header"], "--header: the format conllu has no such"),
         (["train", "x.xml", "--option", "typs=a"], "did you mean 'types'?"),
         (["train", "x.jsonl", "--tokens", "("], "--tokens: no regular expression"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import FunctionTransformer
 
 from skcrf_sdca import (
     SDCACRF,
@@ -104,6 +105,19 @@ def test_a_predictor_answers_as_the_tagger(name):
                 [span.probability for span in expected.spans],
                 rtol=1e-10,
             )
+
+
+def test_features_may_be_made_by_a_function_of_words():
+    def lowered(X):
+        return [[{"w": word.lower()} for word in words] for words in X]
+
+    tagger = make_tagger(FunctionTransformer(lowered), crf()).fit(X, Y)
+    (span,) = tagger.tag("Anna left .").spans
+    assert (span.type, span.text) == ("PER", "Anna")
+    # Dicts are no words: the step says what to do.
+    dicts = make_tagger(SequenceVectorizer(), crf()).fit(lowered(X), Y)
+    with pytest.raises(TypeError, match=r"make_tagger\(TokenFeatures\(\), ...\)"):
+        dicts.tag(TEXT)
 
 
 def test_segments_are_spans():
