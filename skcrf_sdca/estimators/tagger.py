@@ -161,7 +161,7 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
         Warns
         -----
         UserWarning
-            If templates have `LabelPairs`, and the last step no ``edge_features``.
+            If templates have ``LabelPairs``, and the last step no ``edge_features``.
 
         Examples
         --------

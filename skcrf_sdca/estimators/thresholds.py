@@ -72,8 +72,8 @@ class TunedSpans(SequenceMetaEstimator):
 
             F = (1 + beta^2) P R / (beta^2 P + R)
     scheme : str or None, default="BIO"
-        Of the labels. None is for a :class:`SegmentCRF` without a scheme: spans are its
-        segments but for those of the label "O".
+        Of the labels. None is for a :class:`~skcrf_sdca.SegmentCRF` without a scheme:
+        spans are its segments but for those of the label "O".
     threshold : float or dict, default=None
         Value of t, in [0, 1], or one for each span type, {type: t}; None is what `fit`
         finds. With it the spans can be predicted without a `fit`.
