@@ -59,7 +59,9 @@ FAULTS = {
     " 0.5": " 1.0",
 }
 # Lines whose faults are faults of texts, or of types.
-LEFT_OUT = re.compile(r"^\s*(#|import |from |raise |@|cdef class|\"|f\"|'|f')|Error\(")
+LEFT_OUT = re.compile(
+    r"^\s*(#|import |from |raise |@|cdef class|\"|f\"|'|f')|Error\(|strict="
+)
 # The tests of kernels, by their folder.
 BESIDE = {
     "features": ["tests/kernels", "tests/structures/test_observed.py"],

@@ -163,3 +163,16 @@ def test_bounds_of_rounding_are_sums_over_the_sequences(largest):
     assert_allclose(
         problem.primal_rounding(5.0, largest), c @ (EPS * scores) + 5.0 * ROUNDING
     )
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
+def test_sizes_of_features_are_means_where_they_are_not_zero(as_rows):
+    X = [np.array([[2.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), np.array([[4.0, 0.0, -3.0]])]
+    weight = np.array([3.0, 1.0])
+    problem = make_problem(
+        [as_rows(x) for x in X], [[0, 1], [0]], N_LABELS, sample_weight=weight
+    )
+    squares, counts = problem.feature_sizes
+    # 3/4 of the first sequence and 1/4 of the second; the feature 1 does not occur.
+    assert_allclose(counts, [1.0, 0.0, 1.0])
+    assert_allclose(squares, [0.75 * 4.0 + 0.25 * 16.0, 1.0, 0.75 + 0.25 * 9.0])
