@@ -987,18 +987,17 @@ class StepOptions:
     C: float = parameter(POSITIVE, default=1.0, kw_only=False)
     """float
 
-    Aggressiveness: the longest step, or with "perceptron" each step; of several
-    labellings see `n_best`. That is 1 / (n * alpha) in the terms of `SDCACRF`.
+    Aggressiveness: the longest step, or with "perceptron" each step. That is
+    1 / (n * alpha) in the terms of `SDCACRF`.
     """
     n_best: int = parameter(COUNT, default=1)
     """int
 
     With "hinge": a visit looks at this number of labellings or trees, the highest
     scores with their costs first, and moves the weights just so far that none of these
-    has a loss, as far as `C` allows: it bounds the multiplier of each labelling, and
-    the sum of the multipliers of trees. That is k-best MIRA [2]_, 1-best MIRA for 1.
-    More of them take longer, as they are searched and compared. Other losses take 1
-    only.
+    has a loss, as far as `C` allows: it bounds the sum of the multipliers of all of
+    them. That is k-best MIRA [2]_, 1-best MIRA for 1. More of them take longer, as they
+    are searched and compared. Other losses take 1 only.
     """
 
 

@@ -103,19 +103,22 @@ def k_best_step(w, x, labels, k, bound, *, cost, allowed=None):
         g, paths, losses = g[known], paths[known], losses[known]
     # Of equal scores, that with the lower label comes first, from the last position.
     best = np.lexsort([*paths.T, -losses.round(9)])[:k]
-    g, losses = g[best], losses[best]
-    a = np.zeros(len(best))
-    for _ in range(1000):
-        before = a.copy()
-        for r in np.flatnonzero(g.any(axis=1)):
-            slope = losses[r] - g[r] @ (a @ g)
-            a[r] = np.clip(a[r] + slope / (g[r] @ g[r]), 0.0, bound)
-        if np.abs(a - before).max() <= 1e-12 * bound:
+    # The last one is the target, without a loss: what is left of the bound is its.
+    g, losses = np.vstack([g[best], 0.0 * g[:1]]), np.append(losses[best], 0.0)
+    a = np.append(np.zeros(len(best)), bound)
+    for _ in range(100_000):
+        left = losses - g @ (a @ g)
+        up, down = left.argmax(), np.where(a > 0.0, left, np.inf).argmin()
+        gain, change = left[up] - left[down], g[up] - g[down]
+        if gain <= 1e-13:
             break
-    # The optimum: what is left of a loss has its longest step, or nothing is left.
-    left = losses - g @ (a @ g)
-    assert np.all(left[(a < bound) & g.any(axis=1)] < 1e-6)
-    assert np.all(left[a > 0.0] > -1e-6)
+        square = change @ change
+        step = min(a[down], gain / square) if square > 0.0 else a[down]
+        a[up], a[down] = a[up] + step, a[down] - step
+    # The optimum: those with a multiplier have the largest loss that is left.
+    assert np.all(left[a > 0.0] > left.max() - 1e-12)
+    assert np.all(a >= 0.0)
+    assert a.sum() == pytest.approx(bound)
     return losses[0], a @ g
 
 
@@ -137,6 +140,16 @@ def test_k_best_mira_has_the_weights_of_the_plain_twin(data, stored, k, C, avera
     expected = averaged(every, average)
     assert_allclose(flat_weights(crf), expected, rtol=0, atol=1e-10)
     assert crf.loss_ == pytest.approx(np.mean(losses[len(X) :]), abs=1e-10)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 100])
+def test_the_steps_of_all_labellings_are_as_long_as_one(k):
+    # At weights of 0 both wrong labels have a loss of 1.
+    crf = PassiveAggressiveCRF(0.05, loss="hinge", n_best=k, average=False)
+    crf.partial_fit([np.zeros((1, 1))], [["a"]], classes=["a", "b", "c"])
+    right, *wrong = crf.intercept_
+    assert right == pytest.approx(0.05)
+    assert sum(wrong) == pytest.approx(-0.05)
 
 
 @pytest.mark.parametrize("stored", STORED)

@@ -20,17 +20,9 @@ variance is large, and lessens these,
 with L and g the loss of the prediction and its gradient, and Sigma = 1 at first. It is
 1 / (1 + q), where the sum q of scale_i g^2 is what is stored.
 
-k-best MIRA asks for more: all of the k best labellings r, costs included, are to have a
-loss of 0. With g_r = f(y_r) - f(y_i) and l_r the loss of labelling r at w, the visit
-solves
-
-    min_u 1/2 ||u - w||^2 + scale_i sum_r max(0, l_r + <g_r, u - w>)
-
-by Hildreth's procedure on its dual, u = w - sum_r a_r g_r with 0 <= a_r <= scale_i:
-
-    a_r <- clip( a_r + (l_r - sum_s a_s <g_r, g_s>) / ||g_r||^2, 0, scale_i ),
-
-for one r after the other. For k = 1 this is the step above.
+k-best MIRA asks for more: all of the k best labellings, costs included, are to have a
+loss of 0. Its step is that of _mira.pyx, with C = scale_i; for k = 1 it is the one
+above.
 
 The average of the weights after each of m visits, in which the first v visits have the
 share (v / m)^p, costs no pass over all weights:
@@ -43,22 +35,18 @@ of [Shamir13], for their eta = 3. Weights that did not exist at first were 0 unt
 changed, which the sum has right.
 """
 
-from libc.math cimport fabs, isfinite
+from libc.math cimport isfinite
 from libc.string cimport memset
 
 from ..features._changed_sums cimport changed_sums
 from ..inference._inference cimport Values
 from ._item cimport Item
+from ._mira cimport Multipliers
 from ..math._vecmath cimport ops
 from ._visits cimport Visitor
 from ..features._weights cimport Weights
 
 import numpy as np
-
-# Hildreth's procedure ends when no multiplier moves by more than this times its bound,
-# or after MAX_ROUNDS: some labellings differ too little to tell them apart.
-cdef double SMALLEST_MOVE = 1e-12
-cdef Py_ssize_t MAX_ROUNDS = 1000
 
 
 cdef class DCAKernel(Visitor):
@@ -293,9 +281,7 @@ cdef class KBestKernel(DCAKernel):
     cdef Py_ssize_t n_best
     cdef Py_ssize_t n_found         # labellings of the sequence, n_best at most
     cdef int[:, ::1] paths          # (n_best, most_local)
-    cdef double[::1] losses         # (n_best,)
-    cdef double[::1] multipliers    # (n_best,)
-    cdef double[:, ::1] gram        # (n_best, n_best) <g_r, g_s>
+    cdef Multipliers multipliers
     # Potentials under g_r as weights; the last are of a single labelling.
     cdef double[:, ::1] local       # (n_best + 1, most_local)
     cdef double[:, ::1] tied        # (n_best + 1, n_tied)
@@ -307,8 +293,7 @@ cdef class KBestKernel(DCAKernel):
         self.n_best = n_best
         self.item.allow_n_best(n_best)
         self.paths = np.empty((n_best, self.item.most_local), dtype=np.intc)
-        self.losses, self.multipliers = np.empty(n_best), np.empty(n_best)
-        self.gram = np.empty((n_best, n_best))
+        self.multipliers = Multipliers(n_best)
         self.local = np.empty((n_best + 1, self.item.most_local))
         self.tied = np.empty((n_best + 1, max(self.item.n_tied, 1)))
 
@@ -323,22 +308,22 @@ cdef class KBestKernel(DCAKernel):
         self.item.set_item(i)
         self.n_oracle_calls += 1.0
         self.n_found = self.item.n_best(
-            self.item.potentials, &self.losses[0], &self.paths[0, 0]
+            self.item.potentials, &self.multipliers.gains[0], &self.paths[0, 0]
         )
         target = self.item.target_score(self.item.potentials)
         for r in range(self.n_found):
-            self.losses[r] -= target
-        return max(self.losses[0], 0.0)
+            self.multipliers.gains[r] -= target
+        return max(self.multipliers.gains[0], 0.0)
 
     cdef bint move(self, Py_ssize_t i, double loss) noexcept nogil:
         """Move the weights; return False if a number is not finite."""
         cdef double step
         if loss == 0.0:
             return True
-        self.write_gram()
-        if not isfinite(self.gram[0, 0]):
+        self.write_products()
+        if not isfinite(self.multipliers.products[0, 0]):
             return False
-        self.ascend(self.scale[i])
+        self.multipliers.ascend(self.n_found, self.scale[i])
         step = self.mix()
         if step == 0.0:
             return True
@@ -349,60 +334,37 @@ cdef class KBestKernel(DCAKernel):
             self.sums.add_to(self.total, -step * (<double> self.n_visits) ** self.power)
         return True
 
-    cdef void write_gram(self) noexcept nogil:
+    cdef void write_products(self) noexcept nogil:
         """Write the inner products of the features of all g_r."""
         cdef Py_ssize_t r, s
+        cdef double product
         for s in range(self.n_found):
             self.item.set_certain(&self.paths[s, 0], self.item.expected)
             self.item.set_gradient()
             self.item.sum_features()
             self.item.change_scores(self.values(s))
             for r in range(s + 1):
-                self.gram[r, s] = self.item.change_inner(self.values(r))
-                self.gram[s, r] = self.gram[r, s]
-
-    cdef void ascend(self, double bound) noexcept nogil:
-        """Write the multipliers: Hildreth's procedure."""
-        cdef Py_ssize_t r, s, _
-        cdef double slope, new, largest
-        for r in range(self.n_found):
-            self.multipliers[r] = 0.0
-        for _ in range(MAX_ROUNDS):
-            largest = 0.0
-            for r in range(self.n_found):
-                # The labelling of the target has no features to move.
-                if self.gram[r, r] == 0.0:
-                    continue
-                slope = self.losses[r]
-                for s in range(self.n_found):
-                    slope -= self.multipliers[s] * self.gram[r, s]
-                new = self.multipliers[r] + slope / self.gram[r, r]
-                new = min(max(new, 0.0), bound)
-                largest = max(largest, fabs(new - self.multipliers[r]))
-                self.multipliers[r] = new
-            if largest <= SMALLEST_MOVE * bound:
-                break
+                product = self.item.change_inner(self.values(r))
+                self.multipliers.products[r, s] = product
+                self.multipliers.products[s, r] = product
 
     # sum_r a_r g_r = step (sum_r a_r f(y_r) / step - f(y_i)), step = sum_r a_r.
     cdef double mix(self) noexcept nogil:
         """Write the mean labelling as expectations; return the sum of multipliers."""
         cdef Py_ssize_t r
-        cdef double step = 0.0
+        cdef double step = 0.0, share
         cdef Values out = self.item.expected, one = self.values(self.n_best)
         for r in range(self.n_found):
-            step += self.multipliers[r]
+            step += self.multipliers.values[r]
         if step == 0.0:
             return step
         memset(out.local, 0, self.item.n_local * sizeof(double))
         memset(out.tied, 0, self.item.n_tied * sizeof(double))
         for r in range(self.n_found):
-            if self.multipliers[r] == 0.0:
+            if self.multipliers.values[r] == 0.0:
                 continue
             self.item.set_certain(&self.paths[r, 0], one)
-            ops.axpy(
-                self.multipliers[r] / step, one.local, out.local, self.item.n_local
-            )
-            ops.axpy(
-                self.multipliers[r] / step, one.tied, out.tied, self.item.n_tied
-            )
+            share = self.multipliers.values[r] / step
+            ops.axpy(share, one.local, out.local, self.item.n_local)
+            ops.axpy(share, one.tied, out.tied, self.item.n_tied)
         return step

@@ -14,18 +14,7 @@ s) where trees have scores of these; for T = 0 the loss has the maximum, and g =
 f(best) - f(target). The perceptron takes the best tree without costs, and the step C.
 Weights are float32: reading them is most of the time of a visit.
 
-With the n best trees, costs included, there are n losses l_k and gradients g_k, and the
-step of MIRA is the nearest point that has none of these losses, up to C [1]:
-
-    w <- w - sum_k alpha_k g_k,
-    max over alpha >= 0, sum alpha <= C of  alpha . l - ||sum_k alpha_k g_k||^2 / 2.
-
-What is left of C is the weight of the target, which has neither loss nor gradient. Two
-weights are moved at a time: the one that gains most per unit, and of those above 0 the
-one that gains least.
-
-[1] McDonald, Crammer, Pereira, "Online large-margin training of dependency parsers",
-    ACL 2005.
+With the n best trees, costs included, the step is that of n-best MIRA: see _mira.pyx.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -43,17 +32,12 @@ from ..features._sibling_rows cimport (
 )
 from ..inference._projective_trees cimport SiblingTreeInference
 from ..inference._spanning_trees cimport SpanningTreeInference
+from ._mira cimport Multipliers
 
 import numpy as np
 
 # Arcs and siblings whose marginal differs less from the target have no gradient.
 cdef double SMALLEST = 1e-5
-
-# The weights of trees are moved until a unit gains at most this share of the loss, and
-# so often for each pair of trees.
-cdef double SMALLEST_GAIN = 1e-9
-cdef enum:
-    MOST_MOVES = 100
 
 # Work between two looks for Ctrl-C: some hundredths of a second.
 cdef double WORK_BETWEEN_SIGNALS = 1e7
@@ -170,11 +154,8 @@ cdef class TreeSteps:
     cdef int[::1] touched
     cdef Py_ssize_t n_touched
     cdef int[::1] columns                   # of one arc
-    # Of the n best trees; the last number is that of the target.
     cdef readonly Py_ssize_t n_best
-    cdef double[::1] gains                  # of a unit of their weights
-    cdef double[::1] shares                 # their weights
-    cdef double[:, ::1] products            # of their gradients
+    cdef Multipliers multipliers            # of the n best trees
 
     def __init__(
         self, rows, inference, heads, *, C, temperature, margin, fixed_step,
@@ -194,8 +175,7 @@ cdef class TreeSteps:
             most = max(most, self.siblings.most_columns)
         self.columns = np.empty(most, dtype=np.intc)
         self.n_best = n_best
-        self.gains, self.shares = np.empty((2, n_best + 1))
-        self.products = np.empty((n_best + 1, n_best + 1))
+        self.multipliers = Multipliers(n_best)
         if n_best > 1:
             inference.allow_n_best(n_best)
 
@@ -263,55 +243,21 @@ cdef class TreeSteps:
         ``loss`` is the one of the best tree.
         """
         cdef Py_ssize_t k, j, n
-        cdef double best
+        cdef double best, product
         n = self.inference.list_trees(self.n_best)
         best = self.inference.listed.values[0]
         for k in range(n):
-            self.gains[k] = self.inference.listed.values[k] - best + loss
+            self.multipliers.gains[k] = self.inference.listed.values[k] - best + loss
             self.take_tree(k, heads, 1.0, True)
             for j in range(k, n):
-                self.products[k, j] = self.take_tree(j, heads, 1.0, False)
-                self.products[j, k] = self.products[k, j]
+                product = self.take_tree(j, heads, 1.0, False)
+                self.multipliers.products[k, j] = product
+                self.multipliers.products[j, k] = product
             self.forget()
-        self.gains[n] = 0.0
-        self.products[n, : n + 1] = 0.0
-        self.products[: n + 1, n] = 0.0
-        self.set_shares(n + 1, loss)
+        self.multipliers.ascend(n, self.C)
         for k in range(n):
-            if self.shares[k] > 0.0:
-                self.take_tree(k, heads, self.shares[k], True)
-
-    cdef void set_shares(self, Py_ssize_t n, double loss) noexcept nogil:
-        """Find the weights of trees, of which the target is the last one."""
-        cdef Py_ssize_t k, up, down
-        cdef double step, curvature
-        for k in range(n):
-            self.shares[k] = self.C if k == n - 1 else 0.0
-        for _ in range(MOST_MOVES * n * n):
-            up, down = 0, n - 1
-            for k in range(n):
-                if self.gains[k] > self.gains[up]:
-                    up = k
-                if self.shares[k] > 0.0 and (
-                    self.shares[down] == 0.0 or self.gains[k] < self.gains[down]
-                ):
-                    down = k
-            step = self.gains[up] - self.gains[down]
-            if step <= SMALLEST_GAIN * loss:
-                return
-            curvature = (
-                self.products[up, up] + self.products[down, down]
-                - 2.0 * self.products[up, down]
-            )
-            # Trees of the same features differ by nothing that can be moved.
-            step = (
-                min(self.shares[down], step / curvature) if curvature > 0.0
-                else self.shares[down]
-            )
-            self.shares[up] += step
-            self.shares[down] -= step
-            for k in range(n):
-                self.gains[k] -= step * (self.products[k, up] - self.products[k, down])
+            if self.multipliers.values[k] > 0.0:
+                self.take_tree(k, heads, self.multipliers.values[k], True)
 
     cdef double take_tree(
         self, Py_ssize_t k, const int* heads, double factor, bint adds
