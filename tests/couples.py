@@ -117,11 +117,8 @@ class Couples(TokenRows, Structure):
         """Return CoupleParameters with the flat vector `w`, by default of zeros."""
         return CoupleParameters(self.data.n_features, self.n_labels, w, self.pairs)
 
-    def _parameters_of_all_pairs(self):
-        return CoupleParameters(self.data.n_features, self.n_labels)
-
-    def _scores_of_rows(self, parameters, rows, begin, end):
-        return parameters.scores(rows, self.offsets, begin, end)
+    def _new_scores(self, local, tied, offsets, begin, end):
+        return CoupleScores(local, tied, offsets)
 
     def log_counts(self):
         """Return the logarithm of the number of labellings of each sequence."""

@@ -24,8 +24,7 @@ from skcrf_sdca.structures.structure import FixedScores
 class TokenRows:
     """Mixin of a Structure whose local scores come from rows of features.
 
-    The structure adds `_parameters_of_all_pairs`, in which every feature has weights of
-    all labels, and `_new_scores`, the Scores of potentials.
+    The structure adds `_new_scores`, the Scores of potentials.
     """
 
     def _feature_rows(self):
@@ -72,6 +71,12 @@ class TokenRows:
         parameters.assign(weights)
         scores = self._scores_of_rows(parameters, rows, 0, len(self.data))
         return FixedScores(scores.local, scores.tied)
+
+    def _parameters_of_all_pairs(self):
+        """Return parameters in which every feature has weights of all labels."""
+        other = copy(self)
+        other.pairs, other.boundaries = None, True
+        return other.new_parameters()
 
     def _scores_of_rows(self, parameters, rows, begin, end):
         """Return the Scores of weights alone."""

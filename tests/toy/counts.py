@@ -93,11 +93,8 @@ class Counts(CompiledRows, Structure):
         """Return CountParameters with the flat vector `w`, by default of zeros."""
         return CountParameters(self.data.n_features, self.n_labels, w, self.pairs)
 
-    def _parameters_of_all_pairs(self):
-        return CountParameters(self.data.n_features, self.n_labels)
-
-    def _scores_of_rows(self, parameters, rows, begin, end):
-        return parameters.scores(rows, self.offsets, begin, end)
+    def _new_scores(self, local, tied, offsets, begin, end):
+        return CountScores(local, tied, offsets)
 
     def log_counts(self):
         """Return the logarithm of the number of labellings of each item."""

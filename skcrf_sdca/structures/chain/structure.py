@@ -189,15 +189,6 @@ class Chain(CompiledRows, Structure):
         (features,) = np.nonzero(seen)
         return features if self.pairs is None else self.pairs.places_of(features)
 
-    def _parameters_of_all_pairs(self):
-        """Return parameters in which every feature has weights of all labels."""
-        return ChainParameters(
-            self.data.n_features,
-            self.n_labels,
-            layout=self.layout,
-            parts=self.label_parts,
-        )
-
     @property
     def _tied_shape(self):
         return self.layout.shape

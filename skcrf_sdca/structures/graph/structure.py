@@ -119,10 +119,6 @@ class Graph(CompiledRows, Structure):
                 "or take a model whose edges have none."
             )
 
-    def _parameters_of_all_pairs(self):
-        n_edge_features = self.trees.n_edge_features
-        return GraphParameters(self.data.n_features, n_edge_features, self.place)
-
     def parts(self, kept):
         """Return what is left of the graphs at the nodes to keep.
 

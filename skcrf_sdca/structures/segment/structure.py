@@ -61,10 +61,6 @@ class SegmentChain(Chain):
             pairs=self.pairs,
         )
 
-    def _parameters_of_all_pairs(self):
-        n_features = self.data.n_features
-        return SegmentParameters(n_features, self.constraints, self.segment_rows)
-
     def vector_form(self):
         """Return the VectorForm; dual variables are of the features of segments."""
         rows = self.segment_rows
