@@ -10,6 +10,7 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
 
 import skcrf_sdca
 from skcrf_sdca import compat
@@ -127,9 +128,22 @@ def _escape_underscores(app, what, name, obj, options, lines):
             lines[i] = re.sub(r"(?<=\w)_(?=[,)])", r"\_", line)
 
 
+# Modules with names that one file defines.
+HOMES = "skcrf_sdca", "skcrf_sdca.estimators.tagger", "skcrf_sdca.selection"
+
+
+def _add_anchors(app, doctree):
+    """Add anchors for the links from source files, of which each takes one module."""
+    for node in doctree.findall(addnodes.desc_signature):
+        if node.get("module") in HOMES:
+            names = {f"{home}.{node['fullname']}" for home in HOMES}
+            node["ids"] += sorted(names - set(node["ids"]))
+
+
 def setup(app):
     """Register the functions above with Sphinx."""
     app.add_html_math_renderer("mathml", (_mathml, None), (_mathml, None))
     app.connect("autodoc-skip-member", _skip_members)
+    app.connect("doctree-read", _add_anchors)
     # Before numpydoc reads them.
     app.connect("autodoc-process-docstring", _escape_underscores, priority=0)
