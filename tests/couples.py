@@ -107,12 +107,6 @@ class Couples(TokenRows, Structure):
         """How many potentials couples share."""
         return self.n_labels**2
 
-    @property
-    def sizes(self):
-        """Axes: n sequences, T positions, K labels."""
-        n, n_positions = len(self.data), self.data.n_positions
-        return {"n": n, "T": n_positions, "K": self.n_labels}
-
     def new_parameters(self, w=None):
         """Return CoupleParameters with the flat vector `w`, by default of zeros."""
         return CoupleParameters(self.data.n_features, self.n_labels, w, self.pairs)

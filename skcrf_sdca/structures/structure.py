@@ -286,17 +286,22 @@ class Structure(ABC):
         return n_local + len(self.data) * self.n_tied
 
     @property
-    @abstractmethod
     def sizes(self):
-        """The length of each axis of the arrays in a solver's state, by a letter."""
+        """The length of each axis of the arrays in a solver's state, by a letter.
+
+        Axes: n sequences, T positions, K labels, P tied potentials.
+        """
+        n_positions = self.data.n_positions
+        sizes = {"n": len(self.data), "T": n_positions, "K": self.n_labels}
+        return sizes | {"P": self.n_tied}
 
     @property
-    @abstractmethod
     def potential_axes(self):
         """The axes of ``local`` and ``tied`` of Potentials, letters of `sizes`.
 
-        Two str, such as "TK" and "nP": those of ``tied`` begin with that of sequences.
+        Two str: those of ``tied`` begin with that of sequences.
         """
+        return "TK", "nP"
 
     def zero_potentials(self, dtype):
         """Return Potentials of zeros, of a dtype."""

@@ -77,17 +77,10 @@ class Counts(CompiledRows, Structure):
     name = "counts"
     levels = frozenset({"argmax", "log_partition", "expect", "visit"})
     n_tied = MOST + 1
-    potential_axes = "TK", "nP"
 
     def __init__(self, data, n_labels, **options):
         super().__init__(data, n_labels, **options)
         self.rows = self._feature_rows()
-
-    @property
-    def sizes(self):
-        """Axes: n items, T sites, K labels, P counts."""
-        n_sites = self.data.n_positions
-        return {"n": len(self.data), "T": n_sites, "K": self.n_labels, "P": MOST + 1}
 
     def new_parameters(self, w=None):
         """Return CountParameters with the flat vector `w`, by default of zeros."""

@@ -65,14 +65,8 @@ class Chain(CompiledRows, Structure):
 
     @property
     def sizes(self):
-        """Axes: n sequences, T positions, E edges, K labels, P pairs of labels."""
-        return {
-            "n": len(self.data),
-            "T": self.data.n_positions,
-            "E": edge_offsets(self.offsets)[-1],
-            "K": self.n_labels,
-            "P": self.n_tied,
-        }
+        """Axes: those of all structures, and E edges."""
+        return super().sizes | {"E": edge_offsets(self.offsets)[-1]}
 
     @property
     def n_columns(self):
@@ -91,7 +85,7 @@ class Chain(CompiledRows, Structure):
 
     @property
     def _pair_axes(self):
-        return "KK" if self.layout.is_dense else "P"
+        return "KK" if len(self.layout.shape) == 2 else "P"
 
     @property
     def marginal_axes(self):

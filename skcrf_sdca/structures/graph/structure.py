@@ -73,24 +73,13 @@ class Graph(CompiledRows, Structure):
 
     @property
     def sizes(self):
-        """Axes: n graphs, T nodes, K labels, P tied potentials, C of all cliques."""
-        return {
-            "n": len(self.data),
-            "T": self.data.n_positions,
-            "K": self.n_labels,
-            "P": self.n_tied,
-            "C": max(int(self.trees.table_sizes.sum()), 1),
-        }
+        """Axes: those of all structures, and C of all cliques."""
+        return super().sizes | {"C": max(int(self.trees.table_sizes.sum()), 1)}
 
     @property
     def marginal_axes(self):
         """The axes of the arrays of `GraphMarginals.state`, letters of `sizes`."""
         return {"table": "C"}
-
-    @property
-    def potential_axes(self):
-        """The axes of Potentials, letters of `sizes`."""
-        return "TK", "nP"
 
     def new_parameters(self, w=None):
         """Return GraphParameters with the flat vector `w`, by default of zeros."""

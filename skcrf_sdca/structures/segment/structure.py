@@ -35,21 +35,6 @@ class SegmentChain(Chain):
         super()._check_memory()
         check_segments_fit(self.data.lengths, self.constraints, self.segment_rows)
 
-    @property
-    def sizes(self):
-        """Axes: n sequences, T positions, K labels, P tied potentials."""
-        return {
-            "n": len(self.data),
-            "T": self.data.n_positions,
-            "K": self.n_labels,
-            "P": self.n_tied,
-        }
-
-    @property
-    def potential_axes(self):
-        """The axes of Potentials, letters of `sizes`."""
-        return "TK", "nP"
-
     def new_parameters(self, w=None):
         """Return SegmentParameters with the flat vector `w`, by default of zeros."""
         return SegmentParameters(
