@@ -44,7 +44,7 @@ from skcrf_sdca.compat._conversion import (
     read_as,
     to_crfsuite,
 )
-from skcrf_sdca.compat._label_lists import LabelLists
+from skcrf_sdca.compat._label_lists import LabelLists, decoded_lists
 from skcrf_sdca.compat._model_file import serialise
 from skcrf_sdca.compat._tagger import Tagger
 from skcrf_sdca.compat._training_log import TrainingLog
@@ -320,6 +320,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
             All sequences are lists of T dicts, or all are lists of T lists of str.
             Arrays and PackedSequences are possible, as in `skcrf_sdca.CRF`.
         y : list of n lists of T labels
+            Labels in bytes are text in UTF-8, and become str.
         X_dev, y_dev : as X and y, default=None
             Held-out data, on which the model of every epoch is scored: the token
             accuracies are ``estimator_.history_["val_score"]``, and the last of them is
@@ -344,6 +345,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         self._check_parameters()
         if (X_dev is None) != (y_dev is None):
             raise ValueError("pass both X_dev and y_dev, or neither.")
+        y, y_dev = decoded_lists(y, "y"), decoded_lists(y_dev, "y_dev")
         estimator = self._fitted(as_sequence_list(X), y, X_dev, y_dev)
         if self.model_filename:
             to_crfsuite(estimator, self.model_filename, **BOUNDARIES)
@@ -434,6 +436,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         -------
         accuracy : float
         """
+        y = decoded_lists(y, "y")
         return self._read(X, lambda crf, X: crf.score(X, y))
 
     @_of_model

@@ -1,6 +1,7 @@
 """Items as python-crfsuite takes them: which attributes of CRFsuite they have.
 
-Owns `ItemSequence`, and the attributes of an item: names and values, in their order.
+Owns `ItemSequence`, the attributes of an item (names and values, in their order), and
+how names in bytes are read.
 """
 
 from typing import Any
@@ -104,10 +105,28 @@ def _add(add, prefix, item):
             add((name, _number(name, value)))
 
 
+def decoded(name: Any) -> Any:
+    """Return a name in bytes, which are UTF-8, as a str; anything else as it is.
+
+    Raises
+    ------
+    ValueError
+        If the bytes are not UTF-8.
+    """
+    if not isinstance(name, bytes):
+        return name
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        raise ValueError(
+            f"{name!r:.40} is not UTF-8, as the names of attributes and labels in "
+            "bytes must be."
+        ) from None
+
+
 def _name(name):
     """Return a name, of str or bytes, as a str."""
-    if isinstance(name, bytes):
-        return name.decode()
+    name = decoded(name)
     if not isinstance(name, str):
         raise ValueError(f"the name of an attribute must be a str, got {name!r:.40}.")
     return name

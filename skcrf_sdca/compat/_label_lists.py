@@ -1,9 +1,17 @@
-"""The type of predictions that programs of old and new sklearn-crfsuite both take."""
+"""Label lists as programs of sklearn-crfsuite give and take them.
 
+Owns the type of predictions that programs of its old and new versions both take, and
+labels in bytes.
+"""
+
+from operator import is_not
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skcrf_sdca.compat._items import decoded
+from skcrf_sdca.data.containers import as_list
 
 
 class LabelLists(list[list[Any]]):
@@ -40,3 +48,23 @@ class LabelLists(list[list[Any]]):
         return equal if equal is NotImplemented else ~equal
 
     __hash__ = None
+
+
+def decoded_lists(y: Any, name: str) -> Any:
+    """Return label lists, called `name`, whose labels in bytes are str, as in CRFsuite.
+
+    What has no labels in bytes stays as it is, but that a generator becomes a list.
+    """
+    lists = y if y is None else as_list(y, name=name)
+    if not isinstance(lists, (list, tuple, np.ndarray)):
+        return lists
+    found = list(map(_decoded, lists))
+    return found if any(map(is_not, found, lists)) else lists
+
+
+def _decoded(labels):
+    """Return the labels of a sequence, a new list if one is in bytes."""
+    may_be = isinstance(labels, (list, tuple)) or len(getattr(labels, "shape", ())) == 1
+    if not (may_be and any(isinstance(label, bytes) for label in labels)):
+        return labels
+    return list(map(decoded, labels))

@@ -10,7 +10,7 @@ import numpy as np
 from skcrf_sdca._kernels.features._attributes import AttributeWeights
 from skcrf_sdca._kernels.math._transitions import all_transitions
 from skcrf_sdca._utils.typing import FilePath
-from skcrf_sdca.compat._items import ItemSequence
+from skcrf_sdca.compat._items import ItemSequence, decoded
 from skcrf_sdca.compat._model_file import (
     STATE,
     TRANSITION,
@@ -167,6 +167,7 @@ class Tagger:
         Parameters
         ----------
         yseq : list of str
+            Bytes are text in UTF-8.
         """
         length = self._length()
         if len(yseq) != length:
@@ -267,6 +268,7 @@ class Tagger:
 
     def _label(self, name):
         self._opened()
+        name = decoded(name)
         if name not in self._label_numbers:
             raise RuntimeError(f"Failed to convert into label identifier: {name}")
         return self._label_numbers[name]

@@ -94,7 +94,7 @@ class BaseTrainer:
         ----------
         xseq : ItemSequence, or what it takes
         yseq : list of str
-            One label for each item.
+            One label for each item. Bytes are text in UTF-8.
         group : int, default=0
             Number of the group of the sequence, see `train`.
         """

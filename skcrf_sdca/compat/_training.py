@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.compat._conversion import checked_names
 from skcrf_sdca.compat._crf import penalty_of
-from skcrf_sdca.compat._items import ItemSequence
+from skcrf_sdca.compat._items import ItemSequence, decoded
 from skcrf_sdca.compat._model_file import STATE, TRANSITION, WEIGHT, ModelFile
 from skcrf_sdca.compat._online_training import OnlineLearner
 from skcrf_sdca.compat._training_log import label_scores
@@ -56,7 +56,7 @@ class TrainingSet:
 
     def append(self, xseq, yseq, group):
         """Add a sequence; ValueError if there is not one label for each item."""
-        items, labels = ItemSequence(xseq).attributes, list(yseq)
+        items, labels = ItemSequence(xseq).attributes, list(map(decoded, yseq))
         if len(items) != len(labels):
             raise ValueError(
                 f"The numbers of items and labels differ: |x| = {len(items)}, |y| = "

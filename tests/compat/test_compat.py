@@ -817,6 +817,32 @@ class TestCRF:
             assert crf.score([found], [["A", "B"]]) == 1.0
             assert crf.predict_marginals([found]) == crf.predict_marginals([expected])
 
+    @pytest.mark.parametrize(
+        "as_given",
+        [
+            list,
+            iter,
+            lambda y: np.array(y, dtype=object),
+            lambda y: list(map(np.array, y)),
+        ],
+        ids=["list", "iterator", "object array", "arrays"],
+    )
+    def test_labels_in_bytes_are_text(self, as_given, tmp_path):
+        X, y = (
+            [[{"w": "a"}, {"w": "b"}], [{"w": "b"}] * 2] * 3,
+            [["O", "é"], ["é"] * 2] * 3,
+        )
+        in_bytes = [[label.encode() for label in labels] for labels in y]
+        kept = tmp_path / "m"
+        expected = CRF(model_filename=kept).fit(X, y, X, y)
+        crf = CRF().fit(X, as_given(in_bytes), X, as_given(in_bytes))
+        assert crf.classes_ == crf.tagger_.labels() == ["O", "é"]
+        assert crf.predict(X) == expected.predict(X) == y
+        assert crf.score(X, as_given(in_bytes)) == crf.dev_score_ == 1.0
+        assert Path(crf.modelfile.name).read_bytes() == kept.read_bytes()
+        with pytest.raises(ValueError, match=r"b'.xff' is not UTF-8, as the names"):
+            CRF().fit(X[:1], [["O", b"\xff"]])
+
     def test_errors_name_the_item(self):
         crf = CRF().fit([[{"a": "b"}]], [["A"]])
         for call in (crf.predict, lambda X: CRF().fit(X, [["A"]])):

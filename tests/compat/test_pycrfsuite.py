@@ -353,6 +353,18 @@ class TestTrainer:
         trainer.select("lbfgs")
         assert trainer.get("c2") == 1.0
 
+    def test_labels_in_bytes_are_text(self, tmp_path):
+        trainer = pycrfsuite.Trainer(verbose=False)
+        trainer.append([["a"], ["b"]], [b"O", "é".encode()])
+        trainer.train(str(tmp_path / "m"))
+        with pycrfsuite.Tagger().open(tmp_path / "m") as tagger:
+            assert tagger.tag([["a"], ["b"]]) == tagger.labels() == ["O", "é"]
+            found = tagger.probability([b"O", "é".encode()])
+            assert found == tagger.probability(["O", "é"]) > 0.25
+            assert tagger.marginal(b"O", 0) == tagger.marginal("O", 0)
+            with pytest.raises(ValueError, match=r"b'.xff' is not UTF-8, as the names"):
+                tagger.marginal(b"\xff", 0)
+
     def test_wrong_data(self, tmp_path):
         trainer = pycrfsuite.Trainer(verbose=False)
         with pytest.raises(ValueError, match="differ: |x| = 1, |y| = 2"):
