@@ -13,6 +13,7 @@ can be seen, such as the text of a message.
 
 import argparse
 import ast
+import contextlib
 import os
 import random
 import re
@@ -36,10 +37,10 @@ FAULTS = {
     " - ": " + ",
     " * ": " + ",
     " / ": " * ",
-    " < ": " <= ",
-    " <= ": " < ",
-    " > ": " >= ",
-    " >= ": " > ",
+    " < ": " >= ",
+    " <= ": " > ",
+    " > ": " <= ",
+    " >= ": " < ",
     " == ": " != ",
     " != ": " == ",
     " and ": " or ",
@@ -131,7 +132,8 @@ def room_of(path):
 @cache
 def calls(folder):
     """Return the tests that call each function, from one run of a folder."""
-    return covering.calls_of(folder)
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        return covering.calls_of(folder)
 
 
 def tests_of(path, number):
@@ -193,7 +195,8 @@ def finder(copy, tests):
 
 def tried(copy, path, number, line, fault):
     """Put a fault into the copy, print who finds it, and return whether one does."""
-    print(f"{path.relative_to(ROOT)}:{number}\n    {line.strip()}\n    {fault.strip()}")
+    where = f"{path.relative_to(ROOT)}:{number}"
+    print(f"{where}\n    {line.strip()}\n    {fault.strip()}", flush=True)
     tests, how = tests_of(path, number)
     text = path.read_text()
     lines = text.splitlines(keepends=True)
