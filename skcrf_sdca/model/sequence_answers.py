@@ -7,6 +7,7 @@ chains, a 2-D X, are treated row by row. `ChainAnswers` are those of chains.
 import inspect
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -272,13 +273,9 @@ class SequenceAnswers(SequenceInspection, TrimmingMixin):
 
     def _scores_of(self, packed):
         parameters, X = self._fitted_parameters(packed.data)
-        rows, offsets = FeatureRows(X), packed.data.offsets
-        temperature = self.temperature_ or 1.0
-
-        def scores(begin, end):
-            return parameters.scores(rows, offsets, begin, end, temperature=temperature)
-
-        return scores
+        rows, temperature = FeatureRows(X), self.temperature_ or 1.0
+        known = rows, packed.data.offsets
+        return partial(parameters.scores, *known, temperature=temperature)
 
     def _fitted_parameters(self, data):
         """Return the parameters for the features in data, and its X on these alone."""
