@@ -93,6 +93,11 @@ class SequenceAnswers(SequenceInspection, TrimmingMixin):
         self, X: Dataset, lengths: ArrayLike | None = None
     ) -> NDArray[Any]:
         """As `Answers.predict_proba`, of a table with `lengths` too."""
+        chains = self._chains_of_one(X) if lengths is None else None
+        if chains is not None:
+            node, log_z = chains.node_marginals()
+            if log_z[0] > -np.inf:
+                return np.fromiter([node], dtype=object, count=1)
         return self._rows(self._packed(X, lengths))
 
     @available_if(no_probabilities)
@@ -168,24 +173,14 @@ class SequenceAnswers(SequenceInspection, TrimmingMixin):
         ...     print(span_type, begin, end, round(probability, 2), text)
         PER 0 2 0.96 Ada Lovelace
         """
-        packed = self._packed(X)
-        reading = self._reading(scheme)
-        words = None if tokens is None else checked_tokens(tokens, packed.data.lengths)
-
-        def spans(scores, begin, end):
-            found = reading.found(scores.viterbi()[0], scores.offsets)
-            asked = reading.asked(found, packed.data.lengths[begin:end])
-            proba = asked.probabilities(scores, 0, end - begin)
-            rows = [
-                [(*span, p) for span, p in zip(own, values.tolist(), strict=True)]
-                for own, values in zip(found, proba, strict=True)
-            ]
-            return np.fromiter(rows, dtype=object, count=len(rows))
-
-        spans_of = self._over(spans, packed)
+        spans, lengths = self._spans_of_one(X, scheme) or (None, None)
+        packed = self._packed(X) if spans is None else None
+        lengths = lengths if packed is None else packed.data.lengths
+        words = None if tokens is None else checked_tokens(tokens, lengths)
+        spans = self._spans(packed, scheme) if spans is None else spans
         if words is not None:
-            spans_of[:] = with_texts(spans_of, words)
-        return spans_of
+            spans[:] = with_texts(spans, words)
+        return spans
 
     @available_if(no_probabilities)
     def span_proba(
@@ -249,6 +244,36 @@ class SequenceAnswers(SequenceInspection, TrimmingMixin):
         asked = self._asked_spans(spans, packed.data.lengths, scheme)
         return self._over(asked.probabilities, packed)
 
+    def _spans(self, packed, scheme):
+        """Return the spans (type, begin, end, probability) of each sequence."""
+        reading = self._reading(scheme)
+
+        def spans(scores, begin, end):
+            found = reading.found(scores.viterbi()[0], scores.offsets)
+            asked = reading.asked(found, packed.data.lengths[begin:end])
+            proba = asked.probabilities(scores, 0, end - begin)
+            rows = [
+                [(*span, p) for span, p in zip(own, values.tolist(), strict=True)]
+                for own, values in zip(found, proba, strict=True)
+            ]
+            return np.fromiter(rows, dtype=object, count=len(rows))
+
+        return self._over(spans, packed)
+
+    def _spans_of_one(self, X, scheme):
+        """Return the same of one sequence and its length, or None if no faster."""
+        chains = self._chains_of_one(X)
+        if chains is None:
+            return None
+        path, (score,) = chains.viterbi()
+        if score == -np.inf:
+            return None
+        spans = self._reading(scheme).spans_of(path, chains)
+        return np.fromiter([spans], dtype=object, count=1), np.array([len(path)])
+
+    def _chains_of_one(self, X):
+        """Return the scores of one sequence, or None if that is no faster."""
+
     def _labels_of_one(self, X):
         """Return what `predict` does of one sequence, or None if that is no faster."""
 
@@ -291,15 +316,30 @@ class ChainAnswers(ChainInspection, ConstrainingMixin, SequenceAnswers):
         The arrays of many sequences would take ten times as long. None stands for what
         only their way can answer, and for errors, whose place it knows.
         """
+        found = self._of_one(
+            X, lambda of: of.predict(X[0], plain_labels(self.classes_))
+        )
+        return None if found is None else np.fromiter([found], dtype=object, count=1)
+
+    def _chains_of_one(self, X):
+        scores = self._of_one(X, lambda tagger: tagger.scores(X[0]))
+        if scores is None:
+            return None
+        parameters = self._chain().parameters
+        return parameters.no_chains(self.temperature_).of_one(scores)
+
+    def _of_one(self, X, answer):
+        """Return an answer of the SequenceTagger if X is one sequence, or None."""
         if type(X) is not list or len(X) != 1:
             return None
         self._check_is_fitted()
         tagger = self._tagger()
+        if tagger is None:
+            return None
         try:
-            found = tagger and [tagger.predict(X[0], plain_labels(self.classes_))]
+            return answer(tagger)
         except (TypeError, ValueError):
             return None
-        return found and np.fromiter(found, dtype=object, count=1)
 
     def _fitted_parameters(self, data):
         known = self._chain().parameters

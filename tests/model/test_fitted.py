@@ -322,30 +322,39 @@ OF_VECTORIZERS = {
 }
 
 
-def answers_of_one(crf, x):
-    """Return the labels of a sequence alone, and beside one that is not plain."""
+# Of them the bits count.
+OF_ONE = {
+    "labels": lambda crf, X: crf.predict(X)[0],
+    "probabilities": lambda crf, X: crf.predict_proba(X)[0].tolist(),
+    "spans": lambda crf, X: crf.predict_spans(X, scheme="TYPES")[0],
+}
+
+
+def answers_of_one(crf, x, answer):
+    """Return an answer on a sequence alone, and beside one that is not plain."""
     found = []
     for X in ([x], [x, ()]):
         try:
-            found.append(crf.predict(X)[0])
+            found.append(OF_ONE[answer](crf, X))
         except ValueError as error:
             found.append(str(error))
     return found
 
 
+@pytest.mark.parametrize("answer", OF_ONE)
 @pytest.mark.parametrize("change", [*CHANGES, *OF_VECTORIZERS])
-def test_a_sequence_alone_is_predicted_as_among_others(change):
+def test_a_sequence_alone_is_predicted_as_among_others(change, answer):
     X, y = [[["a"], ["b"], ["c", "c"]], [["c"]]], [["A", "B", "C"], ["C"]]
     crf = SDCACRF(random_state=0).fit(X, y)
     for x in (X[0], [], [[], ["unseen"]], [("a", "b"), {"c"}]):
-        alone, among = answers_of_one(crf, x)
+        alone, among = answers_of_one(crf, x, answer)
         assert alone == among
     if change in CHANGES:
         CHANGES[change](crf)
     else:
         OF_VECTORIZERS[change](crf.vectorizer_)
     for x in (X[0], [["c"]], [["a"], ["c"]]):
-        alone, among = answers_of_one(crf, x)
+        alone, among = answers_of_one(crf, x, answer)
         assert alone == among
 
 

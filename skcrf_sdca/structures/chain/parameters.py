@@ -163,11 +163,15 @@ class ChainParameters(Parameters):
 
         ``reading`` is how items are read, see there.
         """
-        tied = self.tied / temperature
-        chains = Chains.without_positions(tied, self.constraints, self.layout)
+        chains = self.no_chains(temperature)
         return SequenceTagger(
             reading, self.weights(), chains, temperature, LARGEST_SCORE
         )
+
+    def no_chains(self, temperature):
+        """Return no chains, but the scores and constraints that all share."""
+        tied = self.tied / temperature
+        return Chains.without_positions(tied, self.constraints, self.layout)
 
 
 # Memory that is allocated when a vector grows, relative to its size.
