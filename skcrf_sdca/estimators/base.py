@@ -24,7 +24,7 @@ from skcrf_sdca.estimators.solver_choice import HasSolver
 from skcrf_sdca.features.vectorizer import SequenceVectorizer, grow
 from skcrf_sdca.model.fitted import FittedModel, check_fitted, set_fitted
 from skcrf_sdca.model.held_out import BestEpoch, new_held_out
-from skcrf_sdca.model.start import Prior, check_model, first_weights
+from skcrf_sdca.model.start import Prior, check_model, first_point
 from skcrf_sdca.model.validation import TrainingData, on_own_features
 from skcrf_sdca.objective.class_weights import (
     LabelledPositions,
@@ -109,7 +109,7 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         return self._run_on(
             training,
             problem,
-            start=first_weights(init, prior, training, problem),
+            start=first_point(init, prior, training, problem),
             prior=weights,
             held_out=held_out,
             X=training.X,
@@ -194,12 +194,12 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         return self._structure, {}
 
     def _run_on(self, training, problem, *, start=None, **arguments):
-        """Make the solver of a problem, at the weights that `init` has, and run it."""
+        """Make the solver of a problem, at the Start that `init` gives, and run it."""
         with np.errstate(**CHECKED_LATER):
             solver = self._new_solver(problem)
             if start is not None:
                 self._check_no_state()
-                solver.start_at(start)
+                solver.start_at(*start)
         return self._run(solver, training.attributes, **arguments)
 
     def _run(

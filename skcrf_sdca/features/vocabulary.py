@@ -22,9 +22,11 @@ def vocabulary_names(vocabulary, n_features):
     if isinstance(vocabulary, Lookup):
         vocabulary = vocabulary.vocabulary
     names = np.empty(n_features, dtype=object)
-    for key, number in vocabulary["numeric"].items():
-        if number < n_features:
-            names[number] = key
+    numeric = vocabulary["numeric"]
+    numbers = np.fromiter(numeric.values(), dtype=np.intp, count=len(numeric))
+    keys = np.fromiter(numeric, dtype=object, count=len(numeric))
+    is_first = numbers < n_features
+    names[numbers[is_first]] = keys[is_first]
     for key, numbers in vocabulary["categorical"].items():
         for value, number in numbers.items():
             if number < n_features:

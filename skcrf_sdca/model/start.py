@@ -13,6 +13,8 @@ where the data have no feature.
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from skcrf_sdca._utils.given_estimators import check_given
@@ -69,21 +71,47 @@ def matched_weights(model, training, name, **numbers):
     return fitted_weights(model).matched(axes, name, **numbers)
 
 
-def first_weights(init, prior, training, problem):
-    """Return the first weights of a fit from `init` and near `prior`, None for w = 0.
+class Start(NamedTuple):
+    """Where a solver starts: weights, and which sequences are unseen by these.
+
+    ``unseen`` is a mask, or None where that is not known.
+    """
+
+    w: NDArray[np.float64]
+    unseen: NDArray[np.bool_] | None
+
+
+def first_point(init, prior, training, problem):
+    """Return the Start of a fit from `init` and near `prior`, None for w = 0.
 
     Both are checked fitted models or None. The weights are as from `starting_weights`,
     less the prior's.
     """
     if init is None:
         return None
-    w = starting_weights(init, training, problem)
+    axes = form_with(init, training.attributes).axes
+    known = axes["feature"].numbers_in(fitted_weights(init).form.axes["feature"])
+    w = starting_weights(init, training, problem, feature=known)
     if prior is not None:
         w -= starting_weights(prior, training, problem, "prior")
-    return w
+    return Start(w, _with_new_features(training, known < 0))
 
 
-def starting_weights(model, training, problem, name="init"):
+def _with_new_features(training, is_new):
+    """Return which sequences have a feature that is new, None if that is not known.
+
+    A model has each feature of the sequences that it was fitted on.
+    """
+    data, columns = training.data, training.columns
+    is_new = is_new if columns is None else is_new[columns]
+    if not (is_new.any() and data.stores_rows and sp.issparse(data.X)):
+        return None
+    n_before = np.append(0, np.cumsum(is_new[data.X.indices]))
+    n_new = np.diff(n_before[data.X.indptr[data.offsets]])
+    return n_new > 0
+
+
+def starting_weights(model, training, problem, name="init", **numbers):
     """Return the weights of a fitted model as a solver's first weights.
 
     Weights that the problem has no place for, such as those of too long tuples, are
@@ -91,7 +119,8 @@ def starting_weights(model, training, problem, name="init"):
     call the argument ``name``.
     """
     structure = problem.structure
-    weights = matched_weights(model, training, name).of_columns(training.columns)
+    weights = matched_weights(model, training, name, **numbers)
+    weights = weights.of_columns(training.columns)
     structure.check_weights(weights, name)
     if structure.label_constraints is not None:
         weights = structure.label_constraints.forbid(weights)

@@ -104,8 +104,12 @@ class Solver(ABC):
     def state(self):
         """Return the state for a warm start: a dict of arrays."""
 
-    def start_at(self, w):
-        """Start from weights; ValueError if the solver cannot."""
+    def start_at(self, w, unseen=None):
+        """Start from weights; ValueError if the solver cannot.
+
+        ``unseen`` says which sequences the weights were not fitted on, None if that is
+        not known: solvers with a point for each sequence begin there as without them.
+        """
         raise ValueError(
             f"init is not taken: the solver {type(self).__name__} cannot start from "
             "the weights of a model; set init=None"

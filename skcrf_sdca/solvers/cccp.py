@@ -58,13 +58,13 @@ class CCCP(Solver):
         if state is None and not self.inner.starts_at_targets:
             self.inner.start_at(self.model.w)
 
-    def start_at(self, w):
+    def start_at(self, w, unseen=None):
         """Complete the labels with weights, and start there."""
         self.model.w[:] = w
         self._complete()
         self.n_completions = 0
         self.inner.targets_changed()
-        self.inner.start_at(w)
+        self.inner.start_at(w, unseen)
 
     @property
     def certify_every(self):

@@ -19,6 +19,9 @@ from skcrf_sdca.solvers.samplers import (
     non_uniformity,
 )
 
+# In a start from weights the targets of unseen sequences exceed other labels by this.
+START_SCORE = 14.0
+
 
 class DualSolver(EpochSolver):
     """A solver whose visits move expectations and weights together.
@@ -101,6 +104,27 @@ class DualSolver(EpochSolver):
         )
         self.problem.penalty.moved_point(v)
         self.kernel.weights_changed()
+
+    def scores_of_start(self, w, unseen):
+        """Return a function of (begin, end) of the scores to start at.
+
+        They are those of weights, but of unseen sequences near the targets: w_hat(mu)
+        has no part of these yet, as the weights have none.
+        """
+        problem = self.problem
+        parameters = problem.new_parameters(w)
+        if unseen is None:
+            return partial(problem.scores, parameters)
+        near = problem.targets.natural_parameters(problem.structure, START_SCORE).local
+        is_unseen = np.repeat(unseen, np.diff(problem.offsets))
+
+        def scores_of(begin, end):
+            scores = problem.scores(parameters, begin, end)
+            own = slice(*problem.offsets[[begin, end]])
+            scores.local[is_unseen[own]] = near[own][is_unseen[own]]
+            return scores
+
+        return scores_of
 
     def targets_changed(self):
         """Compute the weights from mu, which does not change."""

@@ -72,7 +72,7 @@ class QuasiNewton(Solver):
             self._evaluate(self.model.w.copy())
         return self._last[1]
 
-    def start_at(self, w):
+    def start_at(self, w, unseen=None):
         """Start from weights."""
         self.model.w[:] = w
 

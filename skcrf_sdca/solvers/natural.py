@@ -34,12 +34,12 @@ class FromNaturalParameters(DualSolver):
     def take_targets(self):
         """Take distributions at the targets, or near them, and move w."""
 
-    def start_at(self, w):
+    def start_at(self, w, unseen=None):
         """Start from the scores of w, and the share of the targets of largest dual.
 
         w_hat(p(. | x; w)) = w holds at the optimum only.
         """
-        problem, own = self.problem, self._scores_of(w)
+        problem, own = self.problem, self._potentials_of_start(w, unseen)
         more = problem.targets.natural_parameters(problem.structure, 1.0)
         theta = self.natural_parameters()
 
@@ -50,21 +50,25 @@ class FromNaturalParameters(DualSolver):
             self.take(theta)
             return -self._dual_value()
 
+        # The dual is concave along mixtures, and near the optimum the best share is 0.
+        little = negative_dual(SHARE_TOL)
+        if negative_dual(0.0) <= little:
+            return
         options = {"xatol": SHARE_TOL}
         bounds = 0.0, self.init_score
         found = minimize_scalar(negative_dual, bounds=bounds, options=options)
         # Near the optimum any share is too large.
         negative_dual(found.x if found.fun < negative_dual(0.0) else 0.0)
 
-    def _scores_of(self, w):
-        """Return the scores of weights as natural parameters."""
+    def _potentials_of_start(self, w, unseen):
+        """Return the scores to start at as natural parameters."""
         problem = self.problem
-        parameters = problem.new_parameters(w)
+        scores_of = self.scores_of_start(w, unseen)
         theta = problem.structure.zero_potentials(np.float32)
 
         def fill(begin, end):
             first, last = problem.offsets[[begin, end]]
-            scores = problem.scores(parameters, begin, end)
+            scores = scores_of(begin, end)
             theta.local[first:last], theta.tied[begin:end] = scores.local, scores.tied
 
         over_ranges(fill, problem.offsets, problem.n_jobs)

@@ -158,9 +158,9 @@ class ProximalPoint(OuterSolver):
         w, penalty = self.model.w, self.problem.penalty
         return penalty.curvature * w + penalty.threshold * np.sign(w)
 
-    def start_at(self, w):
-        """Start from weights, which also are the first z."""
-        self.solver.start_at(w)
+    def start_at(self, w, unseen=None):
+        """Start from weights, as the other solver does."""
+        self.solver.start_at(w, unseen)
 
     def epoch(self):
         """Move z to w, and make an epoch of visits."""

@@ -158,7 +158,7 @@ class SAG(EpochSolver):
             "offsets": problem.offsets,
         }
 
-    def start_at(self, w):
+    def start_at(self, w, unseen=None):
         """Start from weights: v = curvature w + threshold sign(w) gives these."""
         penalty = self.problem.penalty
         if self.whitening is None:

@@ -1,6 +1,5 @@
 """Stochastic dual coordinate ascent [LePriol18]: its state, and its first point."""
 
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +19,8 @@ FIRST_STEP = 0.5
 
 # Least share of mu that stays where the targets have changed.
 LEAST_KEEP = 1e-3
+# Where this share of mu has a smaller dual than mu, mu stays as it is.
+NEAR_ALL = 0.95
 
 # While the gap is `FAR`, the rounding of marginals in single precision is corrected at
 # every tenth certificate only.
@@ -111,8 +112,11 @@ class SDCA(DualSolver):
     # long on sparse data. Shrunk to the targets, mu gives keep * w_hat(mu), since w_hat
     # is linear in target - mu: keep = ratio keeps w, and the dual is largest between
     # ratio and 1.
-    def _best_keep(self, marginals, ratio):
-        """Return the `keep` of `Targets.shrink` in [ratio, 1] of largest dual."""
+    def _best_keep(self, marginals, ratio, tries=()):
+        """Return the `keep` of `Targets.shrink` in [ratio, 1] of largest dual.
+
+        If of two values to try the first has the larger one, it is returned.
+        """
         problem = self.problem
         tied_total, entropy = marginals.renormalize(
             problem.weight, n_jobs=problem.n_jobs
@@ -125,23 +129,31 @@ class SDCA(DualSolver):
             keep = np.exp(log_keep)
             return -problem.dual(keep * w, by_keep(keep) + keep * added)
 
+        if tries:
+            first, second = map(negative_dual, np.log(tries))
+            if first <= second:
+                return tries[0]
         return np.exp(minimize_scalar(negative_dual, bounds=(np.log(ratio), 0.0)).x)
 
-    def start_at(self, w):
+    def start_at(self, w, unseen=None):
         """Start from p(. | x; w), mixed with the targets in the share of largest dual.
 
         w_hat(p(. | x; w)) = w holds at the optimum only. A share ``init_smoothing`` of
         the first marginals stays, so that none is 0.
         """
-        scores_of = partial(self.problem.scores, self.problem.new_parameters(w))
+        scores_of = self.scores_of_start(w, unseen)
         self.problem.structure.mix_marginals(
             self.marginals, scores_of, self.init_smoothing
         )
-        self.targets_changed()
+        self._shrink(tries=(1.0, NEAR_ALL))
 
     def targets_changed(self):
         """Mix mu with the new targets, as for a smaller alpha: mu alone is far off."""
-        keep = self._best_keep(self.marginals, LEAST_KEEP)
+        self._shrink()
+
+    def _shrink(self, tries=()):
+        """Mix mu with the targets in the share of largest dual, and move w."""
+        keep = self._best_keep(self.marginals, LEAST_KEEP, tries)
         self.problem.targets.shrink(self.marginals, keep=keep)
         super().targets_changed()
 

@@ -399,7 +399,7 @@ class SGD(EpochSolver):
         divergence = loss + problem.strength * (w @ self.v) - self.mean_added
         return problem.certify_pair(w, self.v, loss, size, divergence)
 
-    def start_at(self, w):
+    def start_at(self, w, unseen=None):
         """Start from weights."""
         self.current.w[:] = self.model.w[:] = w
         self.found = None

@@ -7,6 +7,7 @@ matches weights by names goes by the `Form` of a model, whatever its structure.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from math import prod
 from typing import Any, NamedTuple
 
@@ -48,7 +49,7 @@ class Axis(NamedTuple):
             )
         if self.names is not None:
             number = {name: i for i, name in enumerate(other.names())}
-            found = (number.get(name, -1) for name in self.names())
+            found = map(number.get, self.names(), repeat(-1))
             return np.fromiter(found, dtype=np.intp, count=self.size)
         if self.size != other.size:
             raise ValueError(

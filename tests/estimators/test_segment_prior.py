@@ -143,9 +143,9 @@ def test_solvers_start_at_the_weights_of_init(prior, solver, monkeypatch):
     cls, given = OF_ANY_STRUCTURE[solver][0], []
     start_at = cls.start_at
 
-    def noted(self, w):
+    def noted(self, w, unseen):
         given.append(w.copy())
-        return start_at(self, w)
+        return start_at(self, w, unseen)
 
     monkeypatch.setattr(cls, "start_at", noted)
     crf = SegmentCRF(solver=solver, tol=1e-1, random_state=0)

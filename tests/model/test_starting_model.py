@@ -157,3 +157,33 @@ def test_unknown_labels_are_completed_with_the_weights_of_init(crf):
         crf.fit(X, partial, init=best)
     # P never rises from where the labels were completed.
     assert crf.primal_objective_ <= best.primal_objective_ * (1 + 1e-9)
+
+
+def sentences(n, seed):
+    """Return n sentences, whose words are their own, and labels with errors."""
+    rng, X, y = np.random.default_rng(seed), [], []
+    for i in range(n):
+        is_name, is_wrong = rng.random(12) < 0.3, rng.random(12) < 0.2
+        own = (f"word{seed}-{i}-{t}" for t in range(12))
+        X.append([["bias", f"name={b}", w] for b, w in zip(is_name, own, strict=True)])
+        y.append(["N" if b else "O" for b in is_name != is_wrong])
+    return X, y
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("cls", [SDCACRF, OEGCRF])
+def test_what_the_model_has_not_seen_does_not_spoil_the_start(cls, packed):
+    """Sequences with features that are new begin at their targets."""
+    old, new = sentences(300, 0), sentences(20, 1)
+    X, y = old[0] + new[0], old[1] + new[1]
+    own, both = old[0], X
+    if packed:
+        own = SequenceVectorizer().fit_transform(own)
+        both = SequenceVectorizer().fit_transform(X)
+    crf = cls(random_state=0)
+    init = clone(crf).fit(own, old[1])
+    cold, warm = clone(crf).fit(both, y), clone(crf).fit(both, y, init=init)
+    assert warm.history_["gap"][0] < 0.15 * cold.history_["gap"][0]
+    assert warm.n_iter_ < cold.n_iter_
+    optimum = cold.dual_objective_
+    np.testing.assert_allclose(warm.primal_objective_, optimum, rtol=2e-3)
