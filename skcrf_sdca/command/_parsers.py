@@ -37,7 +37,7 @@ MAX_ITER = 5
 NOT_OF_TREES = {
     **dict.fromkeys(("label", "templates", "scheme", "transitions", "label_features")),
     **dict.fromkeys(("alpha", "l1_ratio", "c1", "c2", "tol", "min_count", "jobs")),
-    **dict.fromkeys(("search", "tokens")),
+    **dict.fromkeys(("search", "tokens", "init", "prior")),
     "repair": False,
     **dict.fromkeys(("features", "label_pairs", "solver"), "auto"),
 }

@@ -2,14 +2,11 @@
 
 import argparse
 import contextlib
-import errno
 import math
-import os
 import sys
 import time
 from functools import partial
 
-from skcrf_sdca._utils.files import is_regular_file
 from skcrf_sdca.compat._crf import penalty_of
 from skcrf_sdca.estimators.alpha_path import SEARCHES
 from skcrf_sdca.estimators.crfs import CRF
@@ -28,10 +25,12 @@ from ._evaluate import add_scheme_option, report
 from ._formats import AttributesFormat
 from ._inputs import (
     labelled_sentences,
+    load_tagger,
     untrained_source,
     warn_of,
 )
 from ._options import FILE_HELP, add_reading_options, name_and_value
+from ._outputs import check_not_read, check_writable, named_output
 from ._schemes import chosen
 from ._search import best_penalty, divided
 from ._streams import say, write
@@ -90,6 +89,11 @@ def _add_fit_options(group):
     )
     _add_weight_options(group)
     _add_penalty_options(group)
+    for name, what in {
+        "init": "begin at the weights of this model; the optimum is the same",
+        "prior": "keep the weights near to those of this model, of another domain say",
+    }.items():
+        group.add_argument(f"--{name}", metavar="MODEL", help=what)
     group.add_argument(
         "--tol", type=float, help="gap, relative to the objective, at which to stop"
     )
@@ -177,10 +181,10 @@ def run(options):
     _check_usage(options)
     _parsers.check_usage(options)
     options.metadata = checked_metadata(dict(options.metadata))
-    _check_writable(options.output)
-    _check_not_read(options)
+    check_writable(options.output)
+    check_not_read(options)
     if options.parse:
-        with _named_output(options):
+        with named_output(options):
             _parsers.train(options, partial(_say, options))
     else:
         _train_tagger(options)
@@ -190,6 +194,7 @@ def _train_tagger(options):
     """Fit a Tagger, save it, and report scores if asked to."""
     source = untrained_source(options)
     _check_features(source, options)
+    others = _other_models(options)
     if source.columns is not None:
         # Before the files are read, which may take long.
         _first_step(source, options)
@@ -207,12 +212,12 @@ def _train_tagger(options):
         _set_penalty(tagger, X, y, dev, options)
     begin = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr):
-        tagger.fit(X, y)
+        tagger.fit(X, y, **others)
     seconds = time.perf_counter() - begin
     _check_has_features(crf, options)
     if crf.l1_ratio > 0.0:
         tagger.prune().sparsify()
-    with _named_output(options):
+    with named_output(options):
         save_model(tagger, options.output, metadata=options.metadata)
     _say(
         options,
@@ -224,6 +229,12 @@ def _train_tagger(options):
     if dev is not None:
         found = tagger.predict(dev[0])
         write([report(dev[1], found, None, source.label_columns), "\n"])
+
+
+def _other_models(options):
+    """Return the taggers of --init and --prior, as arguments of `fit`."""
+    paths = {"init": options.init, "prior": options.prior}
+    return {name: load_tagger(path) for name, path in paths.items() if path is not None}
 
 
 def _dev_sentences(source, options):
@@ -301,6 +312,8 @@ def _check_usage(options):
         options.usage_error(
             "use --c1 and --c2, or --alpha and --l1-ratio, but not both."
         )
+    if options.search and options.prior is not None:
+        options.usage_error("--search finds no penalty beside a --prior: give --alpha.")
     if options.search and (*ours, *crfsuite) != (None,) * 4:
         options.usage_error("--search finds the penalty: give none.")
     given = [strength for strength in crfsuite if strength is not None]
@@ -308,49 +321,6 @@ def _check_usage(options):
         options.usage_error(
             "--c1 and --c2 must be finite and not negative, and one must be above 0."
         )
-
-
-def _check_writable(path):
-    """Raise OSError before a long fit, not after it."""
-    if os.path.isdir(path):
-        raise OSError(errno.EISDIR, "Is a directory", path)
-    if not os.path.basename(path):
-        raise OSError(errno.ENOENT, "is no name of a file", path)
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        # The name may be too long.
-        os.stat(path)
-    # A link may lead to another folder.
-    folder = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(folder):
-        raise OSError(errno.ENOENT, "No such directory", folder)
-    # Pipes and devices are not replaced, but written to.
-    written = folder if is_regular_file(path) else path
-    if not os.access(written, os.W_OK):
-        raise OSError(errno.EACCES, "Permission denied", path)
-
-
-def _check_not_read(options):
-    """Raise ValueError if the model would replace a file that it is made of."""
-    output = options.output
-    for name in [*options.files, options.dev, options.templates]:
-        if name is None or not (os.path.isfile(name) and os.path.isfile(output)):
-            continue
-        if os.path.samefile(name, output):
-            raise ValueError(
-                f"{output}: the model would replace this file, which train reads; "
-                "choose another --output."
-            )
-
-
-@contextlib.contextmanager
-def _named_output(options):
-    """Raise errors of the system with the name of the output: it may be full, say."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None:
-            error.filename = options.output
-        raise
 
 
 def _check_has_features(crf, options):

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from skcrf_sdca._utils.label_estimator import LabelEstimator
+from skcrf_sdca._utils.last_step import parted
 from skcrf_sdca._utils.messages import entry_of, lacking
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
@@ -94,6 +95,8 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
 
     def _fit(self, X, y, X_val, y_val, init, prior, **given):
         """Fit the model; ``given`` are the other arguments of `fit`, by their names."""
+        # Of a Tagger it is the CRF that has weights.
+        (_, init), (_, prior) = parted(init), parted(prior)
         near = None if prior is None else self._checked_prior(prior)
         training = training_data(self, X, y, prior=near, **given)
         if not training.input_format.boundaries and (

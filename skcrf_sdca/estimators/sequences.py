@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline
 
 from skcrf_sdca._utils.label_estimator import fits
 from skcrf_sdca._utils.memory import check_fits, may_fit, size_text
@@ -75,8 +76,8 @@ class ChainCRF(ChainAnswers, BaseCRF):
         *,
         X_val: Sequences | Callable[[], Sequences] | None = None,
         y_val: Labels | None = None,
-        init: "ChainCRF | None" = None,
-        prior: "ChainCRF | None" = None,
+        init: "ChainCRF | Pipeline | None" = None,
+        prior: "ChainCRF | Pipeline | None" = None,
     ) -> Self:
         """Fit the model to labelled sequences.
 
@@ -114,14 +115,15 @@ class ChainCRF(ChainAnswers, BaseCRF):
             pass ``PackedSequences.from_lengths(X_val, lengths_val)``.
         init : estimator, default=None
             A fitted CRF to start from, for example a `PassiveAggressiveCRF` or a model
-            of another alpha. Features and labels are matched by name, features without
-            names by number; what `init` does not know starts at 0, also weights of
-            tuples of labels and of edge features, and what the fit has no place for is
-            left out. Only the way to the solution changes: the objective and its
-            certificate stay the same.
+            of another alpha, or a `Tagger` that ends in one. Features and labels are
+            matched by name, features without names by number; what `init` does not know
+            starts at 0, also weights of tuples of labels and of edge features, and what
+            the fit has no place for is left out. Only the way to the solution changes:
+            the objective and its certificate stay the same.
         prior : estimator, default=None
-            A fitted CRF that the weights shall stay near, for example of another domain
-            with more data [1]_. With its weights w_0 the fit minimises::
+            A fitted CRF, or a `Tagger` that ends in one, that the weights shall stay
+            near, for example of another domain with more data [1]_. With its weights
+            w_0 the fit minimises::
 
                 P(w) = alpha r(w - w_0) + 1/n sum_i L_i(w)
 

@@ -74,7 +74,8 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
       the last step knows them itself.
     * A method that returns the last step (``constrain``, ``prune``, ``sparsify``,
       ``densify``) changes the last step, and returns the Tagger.
-    * ``fit`` takes the held-out data of the last step, and transforms them too.
+    * ``fit`` takes the arguments of the last step's ``fit``, such as ``init``,
+      ``prior`` and ``sample_weight``, and its held-out data, which it transforms too.
     * It has what the fit of the last step says of itself: ``history_``, ``n_iter_``,
       ``duality_gap_``, ``gap_target_``, ``primal_objective_``, ``dual_objective_``, and
       of a `CRF` ``solver_``.
@@ -143,11 +144,12 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
         X : as the first step takes it
         y : as the last step takes it
         **params : dict
-            As in a Pipeline; and the held-out data of the last step, ``X_val`` and
-            ``y_val`` (``X_dev`` and ``y_dev`` of `compat.CRF`), under these names. The
-            steps before transform ``X_val`` as they do X. With metadata routing, the
-            last step must request them: ``crf.set_fit_request(X_val=True,
-            y_val=True)``.
+            As in a Pipeline; and the arguments of the last step's ``fit``, under their
+            names: ``init`` and ``prior``, which may be Taggers, ``sample_weight``,
+            ``lengths``, and the held-out data ``X_val`` and ``y_val`` (``X_dev`` and
+            ``y_dev`` of `compat.CRF`). The steps before transform ``X_val`` as they do
+            X. With metadata routing, the last step must request all of them, such as by
+            ``crf.set_fit_request(X_val=True, y_val=True)``.
 
         Returns
         -------
@@ -170,6 +172,12 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
         >>> tagger = make_tagger(SequenceVectorizer(), SDCACRF(random_state=0))
         >>> tagger.fit(X[1:], y[1:], X_val=X[:1], y_val=y[:1])[-1].best_val_score_
         1.0
+
+        A later fit begins at the weights of this one:
+
+        >>> from sklearn.base import clone
+        >>> clone(tagger).fit(X, y, init=tagger).predict(X[:1])
+        array([list(['B', 'I'])], dtype=object)
         """
         if hasattr(self._last_step, "predict"):
             check_tagger(self._last_step, name="the last step")
@@ -177,7 +185,7 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
             check_pattern(self.tokens)
         self._check_label_pairs()
         with cached_steps(self):
-            return super().fit(X, y, **self._with_held_out(params))
+            return super().fit(X, y, **self._of_steps(params))
 
     # Type checkers know it from `ChainAnswers`.
     if not TYPE_CHECKING:
@@ -230,17 +238,18 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
                 stacklevel=3,
             )
 
-    def _with_held_out(self, params):
+    def _of_steps(self, params):
         """Return the parameters of fit as a Pipeline takes them."""
         routed = get_config()["enable_metadata_routing"]
-        taken = dict(params)
-        for name in _HELD_OUT & set(params):
-            value = taken.pop(name)
-            is_X = name.startswith("X") and value is not None
+        fit, taken = getattr(self._last_step, "fit", None), {}
+        of_last = {*_HELD_OUT, *(() if fit is None else signature(fit).parameters)}
+        for name, value in params.items():
+            is_X = name in _HELD_OUT and name.startswith("X") and value is not None
             if is_X and name not in (self.transform_input or ()):
                 # Not transformed before the steps are fitted.
                 value = partial(self._through_steps, value)
-            taken[name if routed else f"{self.steps[-1][0]}__{name}"] = value
+            is_of_last = name in of_last and not routed
+            taken[f"{self.steps[-1][0]}__{name}" if is_of_last else name] = value
         return taken
 
     def __getattr__(self, name: str) -> Any:

@@ -14,9 +14,11 @@ import tomllib
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from skcrf_sdca import SDCACRF, SegmentCRF, compat, load_model, make_tagger, save_model
 from skcrf_sdca._utils.typing import SolverName
@@ -816,6 +818,8 @@ def test_a_model_that_reads_no_text_is_refused(run, files, tmp_path):
         ["tag", "-m", "CONLLU", "--proba"],
         ["explain", "-m", "MODEL", "TRAIN"],
         ["explain", "-m", "MODEL", "--token", "1"],
+        ["train", "TRAIN", "-o", "m", "--search", "--prior", "MODEL"],
+        ["train", "TRAIN", "-o", "m", "--parse", "--init", "MODEL"],
     ],
 )
 def test_wrong_usage_has_status_2(files, capsys, arguments):
@@ -940,6 +944,32 @@ def test_help_tells_every_subcommand(capsys):
     out = capsys.readouterr().out
     for name in ("train", "tag", "eval", "explain", "info", "templates"):
         assert f"\n    {name}" in out
+
+
+# Models to start from
+
+
+@pytest.mark.parametrize("option", ["init", "prior"])
+def test_a_fit_begins_at_another_model_or_stays_near_it(option, files, run, tmp_path):
+    more = tmp_path / "more.txt"
+    more.write_text(TRAIN + "Zoe NNP B-PER\n\n")
+    old, new = tmp_path / "old", tmp_path / "new"
+    options = ["-q", "--solver", "lbfgs", "--tol", "0.1"]
+    assert run("train", files / "train.txt", "-o", old, *options)[0] == 0
+    assert run("train", more, "-o", new, *options, f"--{option}", old)[0] == 0
+    tagger, before = load_model(new), load_model(old)
+    X, y = read_conll(more, columns=("word", "pos", "label"), label="label")
+    X = [[tuple(token.values()) for token in sentence] for sentence in X]
+    expected = clone(tagger).fit(X, y, **{option: before})
+    assert np.array_equal(tagger[-1].coef_, expected[-1].coef_)
+    # In place of the old file.
+    assert run("train", more, "-o", old, *options, f"--{option}", old)[0] == 0
+    assert np.array_equal(load_model(old)[-1].coef_, expected[-1].coef_)
+
+
+def test_a_model_to_start_from_must_be_one(files, run, tmp_path):
+    options = ["-o", tmp_path / "m", "--init", files / "train.txt"]
+    assert "not a zip file" in told(run, "train", files / "train.txt", *options)
 
 
 # What a model says of itself

@@ -537,3 +537,73 @@ def test_tokens_may_be_nodes_of_trees_and_graphs(crf, tmp_path):
     assert loaded.predict(X).tolist() == tagger.predict(X).tolist()
     grid = {"tokenfeatures__templates": [["word"], None]}
     assert GridSearchCV(tagger, grid, cv=2).fit(X, Y).best_score_ > 0
+
+
+# Further data, with features and a label that the model does not know.
+MORE = [["Ada", "met", "Grace", "Hopper"], ["Rome", "sleeps"]]
+Y_MORE = [["B-PER", "O", "B-PER", "I-PER"], ["B-LOC", "V"]]
+
+
+@pytest.mark.parametrize("name", ["init", "prior"])
+@pytest.mark.parametrize("steps", [[FEATURES], [FEATURES, SequenceVectorizer()]])
+def test_fit_takes_a_tagger_to_start_from_or_to_stay_near(name, steps):
+    """Features are matched by name, through the vocabularies of both."""
+    crf = LBFGSCRF(tol=0.3)
+    old = make_tagger(*steps, crf).fit(WORDS, Y)
+    X, y = WORDS + MORE, Y + Y_MORE
+    new = clone(old).fit(X, y, **{name: old})
+    alone = clone(crf).fit(clone(old[:-1]).fit_transform(X), y, **{name: old[-1]})
+    assert same(new.predict_proba(X), alone.predict_proba(old[:-1].fit_transform(X)))
+    plain = clone(old).fit(X, y)
+    assert not same(new.predict_proba(X), plain.predict_proba(X))
+
+
+@pytest.mark.parametrize("name", ["init", "prior"])
+def test_a_pipeline_hands_a_tagger_to_its_last_step(name):
+    old = make_tagger(FEATURES, LBFGSCRF()).fit(WORDS, Y)
+    X, y = WORDS + MORE, Y + Y_MORE
+    tagger = clone(old).fit(X, y, **{name: old})
+    plain = make_pipeline(FEATURES, LBFGSCRF()).fit(X, y, **{f"lbfgscrf__{name}": old})
+    assert same(plain.predict_proba(X), tagger.predict_proba(X))
+
+
+def test_fit_takes_weights_of_sequences():
+    weight = np.linspace(0.1, 3.0, len(Y))
+    tagger = clone(fitted(LBFGSCRF())).fit(WORDS, Y, sample_weight=weight)
+    by_step = clone(tagger).fit(WORDS, Y, lbfgscrf__sample_weight=weight)
+    assert same(tagger.predict_proba(WORDS), by_step.predict_proba(WORDS))
+    assert not same(
+        tagger.predict_proba(WORDS), clone(tagger).fit(WORDS, Y).predict_proba(WORDS)
+    )
+
+
+def test_fit_cuts_a_table_by_lengths():
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    y, lengths = ["a", "b", "a"] * 4, [5, 4, 3]
+    tagger = make_tagger(StandardScaler(), LBFGSCRF()).fit(X, y, lengths=lengths)
+    scaled = StandardScaler().fit_transform(X)
+    alone = LBFGSCRF().fit(scaled, y, lengths=lengths)
+    found = tagger.predict(X, lengths=lengths)
+    assert same(found, alone.predict(scaled, lengths=lengths))
+
+
+@pytest.mark.parametrize("model", [FEATURES, make_tagger(FEATURES, LBFGSCRF()), 3])
+def test_what_is_no_fitted_model_is_not_taken(model):
+    error = NotFittedError if isinstance(model, Tagger) else TypeError
+    with pytest.raises(error, match="^init"):
+        make_tagger(FEATURES, LBFGSCRF()).fit(WORDS, Y, init=model)
+
+
+def test_arguments_that_no_step_takes_are_refused_as_in_a_pipeline():
+    with pytest.raises(ValueError, match="does not accept the nonsense parameter"):
+        make_tagger(FEATURES, LBFGSCRF()).fit(WORDS, Y, nonsense=1)
+
+
+@sklearn.config_context(enable_metadata_routing=True)
+def test_with_routing_the_last_step_asks_for_the_model():
+    old = make_tagger(FEATURES, LBFGSCRF()).fit(WORDS, Y)
+    crf = LBFGSCRF().set_fit_request(init=True)
+    new = make_tagger(FEATURES, crf).fit(WORDS, Y, init=old)
+    assert same(new.predict(WORDS), old.predict(WORDS))
+    with pytest.raises(UnsetMetadataPassedError, match="init"):
+        clone(old).fit(WORDS, Y, init=old)
