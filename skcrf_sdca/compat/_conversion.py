@@ -9,6 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from operator import is_not
 from pathlib import Path
 from typing import Any, Literal
 
@@ -271,7 +272,7 @@ def crfsuite_features(
     ----------
     X : iterable of sequences
         All sequences are lists of dicts, or all are lists of lists (tuples, sets) of
-        str.
+        str. An item that is a str is the list of its characters.
     intercept, start, end : str, default=None
         The arguments of `to_crfsuite`: names of the attributes of all items, of first
         items and of last items.
@@ -295,8 +296,27 @@ def crfsuite_features(
     """
     return [
         _completed(sequence, index, intercept, start, end)
-        for index, sequence in enumerate(as_sequence_list(X))
+        for index, sequence in enumerate(item_lists(X))
     ]
+
+
+def item_lists(X):
+    """Return X as `as_sequence_list` does; an item that is a str is its characters."""
+    X = as_sequence_list(X)
+    if not isinstance(X, (list, tuple, np.ndarray)):
+        return X
+    found = list(map(_without_words, X))
+    return found if any(map(is_not, found, X)) else X
+
+
+def _without_words(sequence):
+    """Return the items of a sequence, as lists of characters where they are str."""
+    code = getattr(getattr(sequence, "dtype", None), "kind", "")
+    if not isinstance(sequence, (list, tuple)) and code not in ("O", "U"):
+        return sequence
+    if not any(issubclass(own, str) for own in set(map(type, sequence))):
+        return sequence
+    return [list(item) if isinstance(item, str) else item for item in sequence]
 
 
 def _completed(sequence, index, intercept, start, end):

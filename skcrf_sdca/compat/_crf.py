@@ -40,6 +40,7 @@ from skcrf_sdca.compat._algorithms import ALGORITHMS, DEFAULT
 from skcrf_sdca.compat._conversion import (
     BOUNDARIES,
     from_crfsuite,
+    item_lists,
     model_file_of,
     read_as,
     to_crfsuite,
@@ -51,7 +52,6 @@ from skcrf_sdca.compat._training_log import TrainingLog
 from skcrf_sdca.compat._written_model import WrittenModel
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
-from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
@@ -317,8 +317,9 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         Parameters
         ----------
         X : iterable of n sequences
-            All sequences are lists of T dicts, or all are lists of T lists of str.
-            Arrays and PackedSequences are possible, as in `skcrf_sdca.CRF`.
+            All sequences are lists of T dicts, or all are lists of T lists of str. An
+            item that is a str is the list of its characters, as in CRFsuite. Arrays and
+            PackedSequences are possible, as in `skcrf_sdca.CRF`.
         y : list of n lists of T labels
             Labels in bytes are text in UTF-8, and become str.
         X_dev, y_dev : as X and y, default=None
@@ -346,7 +347,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         if (X_dev is None) != (y_dev is None):
             raise ValueError("pass both X_dev and y_dev, or neither.")
         y, y_dev = decoded_lists(y, "y"), decoded_lists(y_dev, "y_dev")
-        estimator = self._fitted(as_sequence_list(X), y, X_dev, y_dev)
+        estimator = self._fitted(item_lists(X), y, X_dev, y_dev)
         if self.model_filename:
             to_crfsuite(estimator, self.model_filename, **BOUNDARIES)
         self.__dict__.pop("dev_score_", None)
@@ -502,7 +503,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         check_is_fitted(self)
         estimator = self.estimator_
 
-        X = as_sequence_list(X)
+        X = item_lists(X)
         if type(estimator) is SDCACRF:
             # A file has names of attributes, for items of both formats.
             found = format_of(X, default=fitted_format(estimator))
@@ -689,7 +690,7 @@ def _name_of(estimator):
 
 def _packed(X, input_format, vectorizer):
     """Return the X of dicts or strings, or a function that returns it, packed."""
-    X = as_sequence_list(X() if callable(X) else X)
+    X = item_lists(X() if callable(X) else X)
     crf = set_fitted(AnyCRF(), {"vectorizer_": vectorizer})
     return input_format.pack(X, crf)[0]
 

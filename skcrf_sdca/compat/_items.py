@@ -15,16 +15,16 @@ class ItemSequence:
     Parameters
     ----------
     pyseq : iterable of items, or ItemSequence
-        An item is a dict {name: value}, or a list, tuple or set of names. A value is a
-        number or bool, the value of the attribute ``name``; a str (or UTF-8 in bytes),
-        which is the attribute ``name:value`` with value 1; or a dict, list or set,
-        whose attributes have ``name:`` before their names.
+        An item is a dict {name: value}, or a list, tuple or set of names; a str is the
+        list of its characters, as in CRFsuite. A value is a number or bool, the value
+        of the attribute ``name``; a str (or UTF-8 in bytes), which is the attribute
+        ``name:value`` with value 1; or a dict, list or set, whose attributes have
+        ``name:`` before their names.
 
     Raises
     ------
     ValueError
-        If an item is a str, which would be a list of its characters, or a list of
-        anything but names.
+        If `pyseq` is a str, or an item is bytes or a list of anything but names.
     TypeError
         If a value is of another type.
 
@@ -70,7 +70,7 @@ def _pair(entry):
 
 def _entries(item):
     """Return the names or the pairs (name, value) of an item."""
-    if isinstance(item, (str, bytes)):
+    if isinstance(item, bytes):
         raise ValueError(f"an item is a dict or a list of names, got {item!r:.40}.")
     if not isinstance(item, dict):
         names = list(item)

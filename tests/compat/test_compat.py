@@ -843,6 +843,17 @@ class TestCRF:
         with pytest.raises(ValueError, match=r"b'.xff' is not UTF-8, as the names"):
             CRF().fit(X[:1], [["O", b"\xff"]])
 
+    @pytest.mark.parametrize("as_given", [list, tuple, np.array])
+    def test_an_item_that_is_a_str_is_its_characters(self, as_given):
+        X, y = [as_given(["ab", "b"]), as_given(["", "ab"])], [["A", "B"], ["O", "A"]]
+        as_lists = [[list(item) for item in sequence] for sequence in X]
+        crf = CRF(c2=0.01).fit(X, y, X, y)
+        assert crf.attributes_ == ["a", "b"]
+        assert crf.predict(X) == crf.predict(as_lists) == y
+        assert crf.predict_single(X[0]) == crf.tagger_.tag(X[0]) == y[0]
+        assert crf.score(X, y) == crf.dev_score_ == 1.0
+        assert crfsuite_features(X[:1], start="C") == [[["a", "b", "C"], ["b"]]]
+
     def test_errors_name_the_item(self):
         crf = CRF().fit([[{"a": "b"}]], [["A"]])
         for call in (crf.predict, lambda X: CRF().fit(X, [["A"]])):

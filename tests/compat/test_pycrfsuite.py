@@ -62,7 +62,11 @@ class TestItemSequence:
         ]
         assert pycrfsuite.ItemSequence(sequence).items() == sequence.items()
 
-    @pytest.mark.parametrize("bad", ["foo", ["foo"], [[{"a": 1}]], [{1: 2}]], ids=str)
+    def test_an_item_that_is_a_str_is_its_characters(self):
+        items = pycrfsuite.ItemSequence(["", "ab", {"c": 2}]).items()
+        assert items == [{}, {"a": 1.0, "b": 1.0}, {"c": 2.0}]
+
+    @pytest.mark.parametrize("bad", ["foo", [b"foo"], [[{"a": 1}]], [{1: 2}]], ids=str)
     def test_what_is_no_item(self, bad):
         with pytest.raises(ValueError, match="got"):
             pycrfsuite.ItemSequence(bad)
