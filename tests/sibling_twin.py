@@ -5,7 +5,8 @@ import tree_twin
 from arc_twin import columns_of_sibling
 
 from skcrf_sdca.text import ArcFeatures
-from skcrf_sdca.text.features.arc_features import TokenArcs
+from skcrf_sdca.text.features.arc_features import templates_of
+from skcrf_sdca.text.features.token_arcs import TokenArcs
 
 ARCS = ["h.word m.word", "m.tag", "h.tag between.tag m.tag"]
 # Parts in any order; the numbers of columns are those of the arcs' order: word, tag.
@@ -42,7 +43,7 @@ def made(seed=0, **kind):
 def rows_of(words):
     """Return the features of all arcs, and a function of those of a tree."""
     (arcs,) = (own.toarray() for own in OF_ARCS.transform([words]))
-    codes, n = TokenArcs(OF_ARCS, [words]).codes, len(words)
+    codes, n = TokenArcs(templates_of(OF_ARCS), [words]).codes, len(words)
 
     def of_tree(heads):
         found = arcs[np.array(heads) * n + np.arange(n)].sum(axis=0)

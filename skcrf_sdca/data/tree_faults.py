@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca.data.dependencies import (
-    TreeKind,
     check_trees,
     crossing,
     first_cyclic,
     named_as_arcs,
     split_labels,
 )
+from skcrf_sdca.data.trees import TreeKind
 
 
 class TreeFaults(NamedTuple):

@@ -19,15 +19,10 @@ from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
-from skcrf_sdca.data.dependencies import (
-    UNSPECIFIED,
-    are_arcs,
-    check_trees,
-    named_as_arcs,
-    split_labels,
-)
+from skcrf_sdca.data.dependencies import check_trees, named_as_arcs, split_labels
 from skcrf_sdca.data.sample_weights import checked_weight
 from skcrf_sdca.data.tree_sizes import check_sentences
+from skcrf_sdca.data.trees import UNSPECIFIED, are_arcs
 from skcrf_sdca.estimators.arc_relations import (
     check_relations,
     labelled_trees,

@@ -15,20 +15,22 @@ from skcrf_sdca._utils.messages import as_integer, lacking
 from skcrf_sdca._utils.typing import Decoding
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.dependencies import (
+    labels_of_known_heads,
+    named_as_arcs,
+    read_known_trees,
+    split_arcs,
+)
+from skcrf_sdca.data.sample_weights import checked_weight
+from skcrf_sdca.data.tree_sizes import check_sentences
+from skcrf_sdca.data.trees import (
     TreeFormat,
     TreeKind,
     are_arcs,
     heads_of,
-    labels_of_known_heads,
-    named_as_arcs,
-    read_known_trees,
     sibling_at,
     sizes_of,
-    split_arcs,
     words_of,
 )
-from skcrf_sdca.data.sample_weights import checked_weight
-from skcrf_sdca.data.tree_sizes import check_sentences
 from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.compression import TrimmingMixin
 from skcrf_sdca.model.explanation import Explanation, Rivals, Terms
@@ -37,7 +39,8 @@ from skcrf_sdca.model.inspection import Inspection
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores
 from skcrf_sdca.structures.form import dense_coef
-from skcrf_sdca.text.features.arc_features import ArcFeatures, TokenArcs, has_siblings
+from skcrf_sdca.text.features.arc_features import ArcFeatures, templates_of
+from skcrf_sdca.text.features.token_arcs import TokenArcs
 
 
 class PackedArcs(NamedTuple):
@@ -75,7 +78,7 @@ class TreeAnswers(Answers, TrimmingMixin):
     @property
     def _kind(self):
         features = self._arc_features()
-        siblings = features is not None and has_siblings(features)
+        siblings = features is not None and bool(templates_of(features).siblings)
         return TreeKind(self.single_root, self.projective, siblings)
 
     @property
@@ -94,7 +97,7 @@ class TreeAnswers(Answers, TrimmingMixin):
             raise ValueError(
                 "features: templates with s, of siblings, need projective=True."
             )
-        arcs = TokenArcs(self._arc_features(), X, takes_siblings=True)
+        arcs = TokenArcs(templates_of(self._arc_features()), X, takes_siblings=True)
         check_sentences(arcs.n_words, kind)
         return arcs
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.data.dependencies import UNSPECIFIED
+from skcrf_sdca.data.trees import UNSPECIFIED
 from skcrf_sdca.estimators.arc_relations import check_relations
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.streams import StreamFormat, stream_state

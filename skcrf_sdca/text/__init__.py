@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from .core.passages import TextSource
     from .core.reading import ReadingWarning
     from .corpora import read_corpus
-    from .features.arc_features import ArcFeatures, arc_templates
+    from .features.arc_features import ArcFeatures
+    from .features.arc_templates import arc_templates
     from .features.data_values import Lookup, Regex
     from .features.templates import DEFAULT_TEMPLATES, At, Joint, LabelPairs, Window
     from .features.token_features import TokenFeatures
@@ -94,7 +95,8 @@ __all__ = [
 _MODULES = {
     ".data.spans": "extract_spans",
     ".data.tree_faults": "TreeFaults clean_trees",
-    "features.arc_features": "ArcFeatures arc_templates",
+    "features.arc_features": "ArcFeatures",
+    "features.arc_templates": "arc_templates",
     "formats.conll": "read_conll write_conll",
     "formats.conllu": "ConlluSentence read_conllu write_conllu",
     "corpora": "read_corpus",

@@ -16,7 +16,8 @@ from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.dependency.scores import ONE_ROOT
 from skcrf_sdca.structures.dependency.structure import DependencyTrees
 from skcrf_sdca.text import ArcFeatures
-from skcrf_sdca.text.features.arc_features import TokenArcs
+from skcrf_sdca.text.features.arc_features import templates_of
+from skcrf_sdca.text.features.token_arcs import TokenArcs
 
 TEMPLATES = ["h.word m.word", "h.tag m.tag", "m.tag", "h.tag between.tag m.tag"]
 # So few columns that features of one arc share some.
@@ -144,7 +145,7 @@ def test_threads_change_passes_by_no_bit(labelled, solver):
 
 
 def test_parts_of_the_matrix_are_the_rows_that_are_stored():
-    arcs = TokenArcs(FEATURES, X)
+    arcs = TokenArcs(templates_of(FEATURES), X)
     stored = np.vstack([rows.toarray() for rows in FEATURES.transform(X)])
     order = np.random.default_rng(0).permutation(len(stored))
     for key in (slice(3, 20), order, [5], slice(0, 0), stored[:, 0] > 0):
@@ -152,7 +153,7 @@ def test_parts_of_the_matrix_are_the_rows_that_are_stored():
 
 
 def test_sizes_are_those_of_stored_rows():
-    arcs = TokenArcs(FEATURES, X)
+    arcs = TokenArcs(templates_of(FEATURES), X)
     stored = np.vstack([rows.toarray() for rows in FEATURES.transform(X)])
     assert stored.max() > 1.0
     weight = np.arange(1.0, len(X) + 1)
@@ -167,7 +168,7 @@ def test_squared_radii_are_those_of_the_same_rows():
     rows = PackedSequences.from_sequences(FEATURES.transform(X))
     made, stored = (
         DependencyTrees(arcs, 1, kind=ONE_ROOT).squared_radii()
-        for arcs in (TokenArcs(FEATURES, X), rows)
+        for arcs in (TokenArcs(templates_of(FEATURES), X), rows)
     )
     assert_allclose(made, stored)
     # Each word has two arcs, so that a bound by all n + 1 of them is far too large.

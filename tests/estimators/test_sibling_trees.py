@@ -22,10 +22,11 @@ from sibling_twin import (
 from sklearn.exceptions import ConvergenceWarning
 
 from skcrf_sdca import DependencyCRF, OnlineDependencyCRF, load_model, save_model
-from skcrf_sdca.data.dependencies import TreeKind
+from skcrf_sdca.data.trees import TreeKind
 from skcrf_sdca.structures.dependency.structure import SiblingTrees
 from skcrf_sdca.text import ArcFeatures
-from skcrf_sdca.text.features.arc_features import TokenArcs
+from skcrf_sdca.text.features.arc_features import templates_of
+from skcrf_sdca.text.features.token_arcs import TokenArcs
 
 ALPHA = 0.05
 SOLVERS = ("sdca", "oeg", "sag", "sgd", "lbfgs")
@@ -207,9 +208,11 @@ def names_of(heads):
 
 def test_rows_are_those_of_the_features():
     X, _ = made(3)
-    arcs = TokenArcs(FEATURES, X, takes_siblings=True)
+    arcs = TokenArcs(templates_of(FEATURES), X, takes_siblings=True)
     numbered = list(enumerate(PARTS, start=len(ARCS) + 1))
-    codes = np.split(TokenArcs(OF_ARCS, X).codes, arcs.word_offsets[1:-1], axis=1)
+    codes = np.split(
+        TokenArcs(templates_of(OF_ARCS), X).codes, arcs.word_offsets[1:-1], axis=1
+    )
     expected = []
     for words, own in zip(X, codes, strict=True):
         (of_arcs,) = OF_ARCS.transform([words])
@@ -234,7 +237,7 @@ def test_rows_are_those_of_the_features():
 @pytest.mark.parametrize("single_root", [True, False])
 def test_squared_radii_bound_the_distances_of_trees(single_root):
     X, _, trees = enumerated(single_root)
-    arcs = TokenArcs(FEATURES, X, takes_siblings=True)
+    arcs = TokenArcs(templates_of(FEATURES), X, takes_siblings=True)
     kind = TreeKind(single_root, projective=True, siblings=True)
     radii = SiblingTrees(arcs, 1, kind=kind).squared_radii()
     for radius, found in zip(radii, trees, strict=True):
@@ -250,7 +253,7 @@ def test_the_bound_of_distances_has_both_siblings_of_a_word():
     # One word, tag and column for all: features of trees differ by siblings alone.
     features = ArcFeatures(["m.word s.word"], columns=("word",), n_features=2**20)
     X = [["a", "a", "a"]]
-    arcs = TokenArcs(features, X, takes_siblings=True)
+    arcs = TokenArcs(templates_of(features), X, takes_siblings=True)
     kind = TreeKind(True, projective=True, siblings=True)
     (radius,) = SiblingTrees(arcs, 1, kind=kind).squared_radii()
     # Arcs have the norm 1 of the intercept, and siblings that of two features too.

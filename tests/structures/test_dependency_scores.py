@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from scipy.stats import chisquare
 
-from skcrf_sdca.data.dependencies import TreeKind
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.data.trees import TreeKind
 from skcrf_sdca.structures.dependency.scores import ArcScores
 from skcrf_sdca.structures.dependency.structure import DependencyTrees
 

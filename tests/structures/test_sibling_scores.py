@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import entr, logsumexp
 from scipy.stats import chisquare
 
-from skcrf_sdca.data.dependencies import TreeKind, heads_of
+from skcrf_sdca.data.trees import TreeKind, heads_of
 from skcrf_sdca.structures.dependency.scores import ArcScores
 
 SIZES = [3, 1, 5, 0, 2, 4]

@@ -25,9 +25,11 @@ assert unify_labels([["PER-B"]], "auto") == [["B-PER"]]
 """,
     "templates": """
 from skcrf_sdca.text import At, DEFAULT_TEMPLATES, Joint, Lookup, Prefix, Regex
-from skcrf_sdca.text import Shape, Suffix, Window, is_capitalized, is_punctuation
+from skcrf_sdca.text import Shape, Suffix, Window, arc_templates, is_capitalized
+from skcrf_sdca.text import is_punctuation
 Joint("word", At("pos", 1)), Window(Shape(), 2), Regex("a", name="a")
 Lookup(["Basel"], name="city")
+assert arc_templates()[0] == "h.word h.upos"
 """,
     "columns": """
 import io
@@ -56,6 +58,16 @@ for name, text in files.items():
 X, y, sources = read_corpus([record], return_sources=True)
 write_corpus(file := io.StringIO(), X, y, "doccano", sources=sources)
 assert json.loads(file.getvalue()) == {"id": 0, **record}
+""",
+    "arcs": """
+import numpy as np
+from skcrf_sdca.text.features.arc_templates import ArcTemplates
+from skcrf_sdca.text.features.relation_features import relation_columns
+from skcrf_sdca.text.features.token_arcs import TokenArcs
+templates = ArcTemplates.of(["h.word m.word"], ["word"], 8)
+arcs = TokenArcs(templates, [["Anna", "lives"]])
+assert arcs.rows().scores(np.ones(8, np.float32)).shape == (6,)
+assert relation_columns(arcs.codes, arcs.n_words, np.array([2, 0])).shape == (2, 18)
 """,
     "treebanks": """
 import io

@@ -8,8 +8,8 @@ from skcrf_sdca._kernels.inference._projective_trees import (
 )
 from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
 from skcrf_sdca._utils.ragged import split_rows
-from skcrf_sdca.data.dependencies import TreeKind, are_arcs, sizes_of
 from skcrf_sdca.data.tree_sizes import check_trees_of_one
+from skcrf_sdca.data.trees import TreeKind, are_arcs, sizes_of
 from skcrf_sdca.structures.compiled_scores import CompiledScores
 from skcrf_sdca.structures.scores import entropies_of_rows
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from skcrf_sdca._kernels.visits._tying import ArcTying
 from skcrf_sdca._utils.ragged import split_rows
-from skcrf_sdca.data.dependencies import (
+from skcrf_sdca.data.trees import (
     are_arcs,
     pairs_of_words,
     sizes_of,

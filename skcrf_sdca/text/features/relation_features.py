@@ -5,10 +5,7 @@ its neighbours among the children of the head. All words of all sentences are ha
 once, into the columns of one sparse matrix.
 """
 
-from functools import cache
-
 import numpy as np
-import scipy.sparse as sp
 
 # A part is a node and a column of its token, or a number. Nodes are the word m, its
 # head h, the head of that g, the words before and after m, the leftmost child l and the
@@ -34,6 +31,22 @@ h.u m.u t.x side
 s.w h.u m.u
 h.w s.u m.u t.u
 """.split("\n")[1:-1]
+PARTS = sorted({part for template in TEMPLATES for part in template.split()})
+
+
+def _by_length():
+    """Yield numbers of templates of one length, and of the parts at each place."""
+    parts = [[PARTS.index(part) for part in t.split()] for t in TEMPLATES]
+    for length in sorted(set(map(len, parts))):
+        numbers = [t for t, own in enumerate(parts) if len(own) == length]
+        rows = np.array([parts[t] for t in numbers])
+        yield np.array(numbers, dtype=np.uint64)[:, np.newaxis], rows.T
+
+
+# Templates of one length are hashed at once, which is faster for few tokens.
+BY_LENGTH = list(_by_length())
+# Tokens that are hashed at once.
+BLOCK = 2**12
 # A power of two; relations of English lose nothing by 2^16.
 N_FEATURES = 2**17
 PRIMES = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
@@ -45,8 +58,8 @@ ROOT, NONE = 1, 2
 LENGTHS = np.array([0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 7], dtype=np.uint64)
 
 
-def relation_rows(codes, n_words, heads):
-    """Return the features of the arcs into all words, a csr_array.
+def relation_columns(codes, n_words, heads):
+    """Return the features of the arcs into all words, the columns of each that are 1.
 
     Parameters
     ----------
@@ -60,7 +73,8 @@ def relation_rows(codes, n_words, heads):
 
     Returns
     -------
-    rows : csr_array of shape (n_tokens, N_FEATURES)
+    columns : ndarray of shape (n_tokens, n_templates), int32
+        Each row ascends.
 
     Raises
     ------
@@ -85,23 +99,37 @@ def relation_rows(codes, n_words, heads):
     numbers = {"side": is_left * np.uint64(8)}
     distance = np.minimum(abs(shift), len(LENGTHS) - 1)
     numbers["length"] = numbers["side"] + LENGTHS[distance]
-
-    @cache
-    def values(part):
+    values = np.empty((len(PARTS), n_tokens), dtype=np.uint64)
+    for i, part in enumerate(PARTS):
         node, _, column = part.partition(".")
-        return columns[column][nodes[node]] if column else numbers[part]
-
+        values[i] = columns[column][nodes[node]] if column else numbers[part]
     found = np.empty((n_tokens, len(TEMPLATES)), dtype=np.int32)
-    for t, template in enumerate(TEMPLATES):
-        state = np.full(n_tokens, t + 1, dtype=np.uint64)
-        for part in template.split():
-            state = _mix(state, values(part))
-        found[:, t] = (state >> np.uint64(20)) % np.uint64(N_FEATURES)
+    for begin in range(0, n_tokens, BLOCK):
+        _hash(values[:, begin : begin + BLOCK], found[begin : begin + BLOCK])
     # In the form that models take, so that they need not sort and copy.
     found.sort(axis=1)
-    bounds = np.arange(0, found.size + 1, len(TEMPLATES), dtype=np.int32)
-    ones = np.ones(found.size)
-    return sp.csr_array((ones, found.ravel(), bounds), shape=(n_tokens, N_FEATURES))
+    return found
+
+
+def _hash(values, found):
+    """Write the columns of tokens, given the values of all parts of templates."""
+    for numbers, parts in BY_LENGTH:
+        state = np.repeat(numbers + np.uint64(1), values.shape[1], axis=1)
+        for own in parts:
+            state = _mix(state, values[own])
+        columns = (state >> np.uint64(20)) % np.uint64(N_FEATURES)
+        found[:, numbers.ravel()] = columns.T
+
+
+def relation_rows(codes, n_words, heads):
+    """Return the features of `relation_columns`, a csr_array (n_tokens, N_FEATURES)."""
+    # Only here: a server makes the columns alone, without SciPy.
+    from scipy.sparse import csr_array
+
+    columns = relation_columns(codes, n_words, heads)
+    bounds = np.arange(0, columns.size + 1, len(TEMPLATES), dtype=np.int32)
+    rows = np.ones(columns.size), columns.ravel(), bounds
+    return csr_array(rows, shape=(len(columns), N_FEATURES))
 
 
 def _firsts(n_words):

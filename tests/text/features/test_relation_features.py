@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from skcrf_sdca.text import ArcFeatures
-from skcrf_sdca.text.features.arc_features import TokenArcs
+from skcrf_sdca.text.features.arc_features import templates_of
 from skcrf_sdca.text.features.relation_features import (
     N_FEATURES,
     TEMPLATES,
     relation_rows,
 )
+from skcrf_sdca.text.features.token_arcs import TokenArcs
 
 PRIMES = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
 ROOT, NONE = 1, 2
@@ -101,6 +102,6 @@ def test_too_many_words_for_one_call():
 def test_columns_are_in_the_order_of_templates():
     features = ArcFeatures(["h.word m.word", "h.tag m.word", "m.a"])
     X = [[{"a": "1", "tag": "N", "word": "dog"}], [{"a": "2", "tag": "N", "word": "x"}]]
-    codes = TokenArcs(features, X).codes
+    codes = TokenArcs(templates_of(features), X).codes
     assert (codes[1, 0] == codes[1, 1]).all()
     assert len(np.unique(codes)) == 5
