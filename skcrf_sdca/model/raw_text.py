@@ -23,7 +23,7 @@ def _no_tag(tagger):
         return None
     return (
         f"{type(tagger).__name__!r} object has no attribute 'tag': its last step, of "
-        f"type {last.__name__}, does not label the tokens of sequences."
+        f"type {last.__name__}, lacks 'predict_spans'."
     )
 
 
@@ -66,7 +66,8 @@ class TagsText:
         Raises
         ------
         AttributeError
-            If the last step is no chain and no `SegmentCRF`.
+            If the last step has no ``predict_spans``: it is no chain and no
+            `SegmentCRF`.
         ValueError, TypeError
             If the templates read other columns than words, `tokens` cuts no text, or
             the labels are not of the `scheme`.
