@@ -52,7 +52,7 @@ def told(run):
 
 
 def raising(error):
-    def function(*_):
+    def function(*_, **options):
         raise error
 
     return function
