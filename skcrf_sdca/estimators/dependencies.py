@@ -7,7 +7,7 @@ are in dependency_answers.py.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -98,11 +98,6 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
     >>> proba.shape, proba.sum(axis=0).round(9).tolist()
     ((5, 4), [1.0, 1.0, 1.0, 1.0])
     """
-
-    # What other estimators have as parameters.
-    min_count: ClassVar[None] = None
-    cost: ClassVar[None] = None
-    class_weight: ClassVar[None] = None
 
     @fits
     def fit(

@@ -39,7 +39,6 @@ class DependencyTrees(CompiledRows, Structure):
     prunes_visits = True
     levels = frozenset({"argmax", "log_partition", "expect", "visit"})
     n_tied = 0
-    potential_axes = "TK", "nP"
 
     def __init__(self, data, n_labels, *, kind, **options):
         super().__init__(data, n_labels + 1, **options)
@@ -59,12 +58,6 @@ class DependencyTrees(CompiledRows, Structure):
     def n_columns(self):
         """How many weights a feature has: one for each relation."""
         return self.n_classes
-
-    @property
-    def sizes(self):
-        """Axes: n sentences, T arcs, K states, P tied potentials, of which are none."""
-        n_arcs = self.data.n_positions
-        return {"n": len(self.data), "T": n_arcs, "K": self.n_labels, "P": 0}
 
     def vector_form(self):
         """Return the VectorForm; dual variables are those of trees of one kind."""
@@ -87,9 +80,6 @@ class DependencyTrees(CompiledRows, Structure):
     def new_parameters(self, w=None):
         """Return ArcParameters with the flat vector `w`, by default of zeros."""
         return ArcParameters(self.data.n_features, self.n_classes, w)
-
-    def _parameters_of_all_pairs(self):
-        return self.new_parameters()
 
     def _new_scores(self, local, tied, offsets, begin, end):
         allowed, (first, last) = self.constraints, self.offsets[[begin, end]]
