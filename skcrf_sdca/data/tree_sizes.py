@@ -9,8 +9,8 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.words import place
 from skcrf_sdca._utils.work import check_ends
 
-# The tables of searches and sums.
-BYTES_OF_ARC = 88
+# The tables of searches and sums; scores of siblings, and weights or marginals.
+BYTES_OF_ARC, BYTES_OF_SIBLING = 88, 16
 
 
 def check_sentences(n_words, kind, n_best=1):
@@ -38,3 +38,9 @@ def check_trees_of_one(n_words, kind, n_best, where):
         + ("" if n_best == 1 else ", or take fewer trees of each"),
     )
     check_fits(BYTES_OF_ARC * n_words * (n_words + 1), need, "cut long sentences")
+    if kind.siblings:
+        check_fits(
+            BYTES_OF_SIBLING * float(n_words) ** 3 / 3.0,
+            f"{where} the scores of its siblings",
+            "cut long sentences, or take templates without s",
+        )

@@ -170,7 +170,9 @@ def test_scores_of_siblings_that_do_not_fit_are_an_error(monkeypatch):
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 16 * 30**3 // 3 - 1)
     for run in (lambda: parser.predict(X), lambda: new_parser().fit(X, y)):
-        with pytest.raises(MemoryError, match=r"siblings in a sentence of 30 words"):
+        with pytest.raises(
+            MemoryError, match="has 30 words, and the scores of its sib"
+        ):
             run()
 
 

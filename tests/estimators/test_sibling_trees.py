@@ -22,6 +22,7 @@ from sibling_twin import (
 from sklearn.exceptions import ConvergenceWarning
 
 from skcrf_sdca import DependencyCRF, OnlineDependencyCRF, load_model, save_model
+from skcrf_sdca._utils import memory
 from skcrf_sdca.data.trees import TreeKind
 from skcrf_sdca.structures.dependency.structure import SiblingTrees
 from skcrf_sdca.text import ArcFeatures
@@ -349,3 +350,14 @@ def test_columns_are_those_of_the_model():
             crf.predict(X)
     finally:
         crf.set_params(**params)
+
+
+def test_siblings_that_do_not_fit_are_an_error(monkeypatch):
+    X, y = [[("a", "N")] * 30], [list(range(30))]
+    crf = new_crf(max_iter=1, tol=1.0).fit(X, y)
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 16 * 30**3 // 3 - 1)
+    message = "sentence 0 has 30 words, and the scores of its siblings would take"
+    for run in (lambda: crf.predict(X), lambda: new_crf().fit(X, y)):
+        with pytest.raises(MemoryError, match=message):
+            run()

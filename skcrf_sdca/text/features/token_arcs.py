@@ -8,7 +8,6 @@ import numpy as np
 from skcrf_sdca._kernels.features._arc_rows import ArcRows
 from skcrf_sdca._kernels.features._made_rows import MadeRows
 from skcrf_sdca._kernels.features._sibling_rows import SiblingRows
-from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.data.trees import number_of_positions
 from skcrf_sdca.text.core.tokens import Tokens
 
@@ -125,18 +124,9 @@ class TokenArcs:
         return ArcRows(codes, ends - ends[0], self.templates.arcs, self.n_features)
 
     def sibling_rows(self, rows):
-        """Return the SiblingRows of the sentences of ArcRows, None without templates.
-
-        Raise MemoryError if the scores of the longest sentence do not fit.
-        """
+        """Return the SiblingRows of the same sentences, None without templates."""
         if not self.has_siblings:
             return None
-        check_fits(
-            # In nats, and as weights or marginals.
-            16.0 * rows.longest**3 / 3.0,
-            f"the scores of siblings in a sentence of {rows.longest} words",
-            "cut long sentences, or take templates without s",
-        )
         return SiblingRows(rows, self.templates.siblings)
 
 
