@@ -5,7 +5,7 @@ step takes. It finds the methods on the last step itself: it has no list of them
 """
 
 import warnings
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from inspect import ismethod, signature
 from itertools import chain
 from types import MethodType
@@ -305,17 +305,19 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
         return method if ismethod(method) else None
 
     def _call_last_step(self, method, args, kwargs):
-        call = signature(method).bind(*args, **kwargs)
+        call = _signature(method.__func__).bind(method.__self__, *args, **kwargs)
         taken = [name for name in _TRANSFORMED if name in call.arguments]
         # The first chunk of a stream needs only the steps before to be fitted.
-        if taken and method.__name__ != "partial_fit":
+        needs_fit = taken and method.__name__ != "partial_fit"
+        # The check itself takes longer than to label a sentence: it copies tags.
+        if needs_fit and not self.__sklearn_is_fitted__():
             check_is_fitted(self)
         for name in taken:
             call.arguments[name] = _TRANSFORMED[name](self, call.arguments[name])
         takes_names = "feature_names" in call.signature.parameters
         if takes_names and call.arguments.get("feature_names") is None:
             call.arguments["feature_names"] = self._feature_names()
-        result = method(*call.args, **call.kwargs)
+        result = method.__func__(*call.args, **call.kwargs)
         return self if result is self._last_step else result
 
     def _transformers(self):
@@ -358,6 +360,9 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
             names = None if find is None else find(names)
         return names
 
+
+# Of a function; it takes longer to find than to label a sentence.
+_signature = cache(signature)
 
 # Held-out data, which `fit` takes under the names of the last step.
 _HELD_OUT = {"X_val", "y_val", "X_dev", "y_dev"}

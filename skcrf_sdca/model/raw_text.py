@@ -1,7 +1,7 @@
 """`TagsText`: the method of a Tagger that takes raw text, cut as in its training."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -25,6 +25,12 @@ def _no_tag(tagger):
         f"{type(tagger).__name__!r} object has no attribute 'tag': its last step, of "
         f"type {last.__name__}, lacks 'predict_spans'."
     )
+
+
+@lru_cache(maxsize=8)
+def _scheme_of_names(names, first):
+    """Return the first scheme that can read the names of labels, or None."""
+    return scheme_of_readable([names], first)
 
 
 class TagsText:
@@ -103,8 +109,8 @@ class TagsText:
         is_of_scheme = hasattr(crf, "scheme_")
         # A model of segments was fitted in a scheme, and answers in no other.
         if scheme is None and not is_of_scheme:
-            names = names_of_classes(crf, crf.classes_)
-            scheme = scheme_of_readable([names], scheme_of(crf.transitions))
+            names = tuple(names_of_classes(crf, crf.classes_))
+            scheme = _scheme_of_names(names, scheme_of(crf.transitions))
         has_spans = is_of_scheme or scheme is not None
         if not sentences:
             return [], [] if has_spans else None
