@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 def usual_place(argument, i, **within):
     """Return where something is: in an argument, its sequence i, and places in that."""
-    parts = {"sequence": i, **within}
+    parts = {"sequence": words().begin + i, **within}
     where = ", ".join(f"{name_of(part)} {number}" for part, number in parts.items())
     return f"{name_of(argument)}: {where}"
 
@@ -37,6 +37,8 @@ class Words(NamedTuple):
     strength: str = "alpha = {:.3g}"
     alpha_n: str = "alpha n"
     lbfgs: str = "LBFGSCRF"
+    # The number of the first sequence, of a part of the data of the caller.
+    begin: int = 0
     place: Callable[..., str] = usual_place
 
 
@@ -102,6 +104,17 @@ def name_of(argument):
     if isinstance(argument, tuple):
         return place(*argument)
     return getattr(words(), argument) if argument in Words._fields else argument
+
+
+def numbered(i):
+    """Return the i-th sequence by its name and number.
+
+    >>> from skcrf_sdca._utils.words import in_words, numbered
+    >>> with in_words(sequence="graph", begin=1000):
+    ...     numbered(7)
+    'graph 1007'
+    """
+    return f"{words().sequence} {words().begin + i}"
 
 
 def place(argument, i, **within):

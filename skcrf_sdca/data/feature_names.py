@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skcrf_sdca._kernels.features._encoder import Lookup
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_versions import check_feature_names, get_feature_names
-from skcrf_sdca._utils.words import place, words
+from skcrf_sdca._utils.words import numbered, place, words
 
 
 class FeatureNames:
@@ -308,7 +308,7 @@ def _check_same(own, index, names, first):
         named, other = (first, index) if own is None else (index, first)
         raise ValueError(
             f"{place('X', named)} is a data frame with names of columns, but "
-            f"{words().sequence} {other} has none; all must have the same names, or "
+            f"{numbered(other)} has none; all must have the same names, or "
             "none."
         )
     differ = (j for j, (a, b) in enumerate(zip(own, names, strict=False)) if a != b)
@@ -316,6 +316,6 @@ def _check_same(own, index, names, first):
     if j is not None:
         raise ValueError(
             f"{place('X', index)} has column {j} {own[j]!r:.40}, but "
-            f"{words().sequence} {first} has {names[j]!r:.40}; all must have the same "
+            f"{numbered(first)} has {names[j]!r:.40}; all must have the same "
             "columns in the same order."
         )

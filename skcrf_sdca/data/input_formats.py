@@ -16,7 +16,7 @@ from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, type_of_items
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.sklearn_versions import check_feature_names
-from skcrf_sdca._utils.words import place, with_article, words
+from skcrf_sdca._utils.words import numbered, place, with_article, words
 from skcrf_sdca.data import label_encoding
 from skcrf_sdca.data.containers import is_frame, is_graph, plain_column, unmasked
 from skcrf_sdca.data.feature_names import (
@@ -416,7 +416,7 @@ def same_format(X, expected=None):
             sequence = plain_column(sequence)
             found = format_of_sequence(sequence, index)
         if found is not None and expected is None:
-            expected, first = found, f"{words().sequence} {index}"
+            expected, first = found, numbered(index)
         if found not in (None, expected):
             cure = ""
             if first is of_fit and {found, expected} == {DICTS, STRINGS}:
@@ -504,7 +504,7 @@ def _format_of_items(sequence, index):
             first = found
         elif found is not first:
             raise TypeError(
-                f"{words().X} mixes input formats: {words().sequence} {index}, "
+                f"{words().X} mixes input formats: {numbered(index)}, "
                 f"{words().item} {t} is {described(item)}, but {words().item} 0 is "
                 f"{described(sequence[0])}."
             )

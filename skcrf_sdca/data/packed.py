@@ -16,7 +16,7 @@ from sklearn.utils.extmath import row_norms
 from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._utils.memory import BLOCK
 from skcrf_sdca._utils.typing import FilePath, HasShape
-from skcrf_sdca._utils.words import place, words
+from skcrf_sdca._utils.words import numbered, place, words
 from skcrf_sdca.data import packed_file
 from skcrf_sdca.data.feature_names import FeatureNames, names_of_frame, same_names
 from skcrf_sdca.data.rows import (
@@ -536,7 +536,7 @@ class PackedSequences:
         i = int(np.searchsorted(self._offsets, row, side="right")) - 1
         raise ValueError(
             f"{words().X} contains {'NaN' if np.isnan(values[entry]) else 'infinity'}: "
-            f"{words().sequence} {i}, {words().position} {row - self._offsets[i]}, "
+            f"{numbered(i)}, {words().position} {row - self._offsets[i]}, "
             f"feature {feature}; replace or remove such values."
         )
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._utils.memory import BLOCK
 from skcrf_sdca._utils.messages import described
-from skcrf_sdca._utils.words import name_of, place, words
+from skcrf_sdca._utils.words import name_of, numbered, place, words
 from skcrf_sdca.data.containers import unmasked
 
 _INT32_MAX = np.iinfo(np.int32).max
@@ -250,12 +250,12 @@ def common_form(blocks, n_features):
         if block.shape[1] != first.shape[1]:
             raise ValueError(
                 f"{place('X', i)} has {block.shape[1]} features, but "
-                f"{words().sequence} {first_index} has {first.shape[1]}."
+                f"{numbered(first_index)} has {first.shape[1]}."
             )
         if sp.issparse(block) != sp.issparse(first):
             raise TypeError(
                 f"{place('X', i)} is {'sparse' if sp.issparse(block) else 'dense'}, "
-                f"but {words().sequence} {first_index} is not; all must be sparse, or "
+                f"but {numbered(first_index)} is not; all must be sparse, or "
                 "all dense."
             )
     return first, first.shape[1]

@@ -5,12 +5,14 @@ step takes. It finds the methods on the last step itself: it has no list of them
 """
 
 import warnings
+from collections.abc import Iterator
 from functools import cache, partial, wraps
 from inspect import ismethod, signature
-from itertools import chain
+from itertools import chain, count, islice
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -21,12 +23,14 @@ from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.step_cache import cached_steps
 from skcrf_sdca._utils.version_stamps import VersionStamped
-from skcrf_sdca._utils.words import one_alone
+from skcrf_sdca._utils.words import in_words, one_alone
 from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.input_formats import PACKED
+from skcrf_sdca.features.hasher import SequenceHasher
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.model.fitted import fitted_format, names_of_fit
 from skcrf_sdca.model.raw_text import TagsText
-from skcrf_sdca.text import LabelPairs
+from skcrf_sdca.text import LabelPairs, TokenFeatures
 from skcrf_sdca.text.spans.offsets import check_pattern
 
 if TYPE_CHECKING:
@@ -194,6 +198,10 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
         def predict(self, X: Any, **params: Any) -> NDArray[Any]:
             """Return the labels, by ``predict`` of the last step.
 
+            If the steps before it make the features of each sequence by itself, a long
+            list goes through the steps in parts of 1,000 sequences, and so does a
+            generator: the features of all of them are never in memory.
+
             Parameters
             ----------
             X : as the first step takes it
@@ -220,9 +228,29 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
             """
             if get_config()["enable_metadata_routing"]:
                 return super().predict(X, **params)
+            if "lengths" not in params and self._comes_in_parts(X):
+                return _joined(self._predicted_parts(X, params))
             # Each step checks that it is fitted. The check of a Pipeline takes as long
             # as to label a sentence.
             return self._last_step.predict(self._through_steps(X), **params)
+
+        def _comes_in_parts(self, X):
+            """Return whether `predict` of parts of X, one by one, is that of X."""
+            is_long = isinstance(X, (list, tuple)) and len(X) > PART
+            if not (is_long or isinstance(X, Iterator)):
+                return False
+            steps = self._transformers()
+            return bool(steps) and all(type(step) in _BY_SEQUENCE for step in steps)
+
+        def _predicted_parts(self, X, params):
+            """Yield what `predict` of the last step returns for parts of X."""
+            sequences = iter(X)
+            for begin in count(0, PART):
+                part = list(islice(sequences, PART))
+                if begin and not part:
+                    return
+                with in_words(begin=begin):
+                    yield self._last_step.predict(self._through_steps(part), **params)
 
     def _check_label_pairs(self):
         """Warn of templates for pairs of labels that the last step takes for others."""
@@ -363,6 +391,20 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
 
 # Of a function; it takes longer to find than to label a sentence.
 _signature = cache(signature)
+
+
+def _joined(parts):
+    """Return the answers for parts of X as the answer for X."""
+    first, *others = parts
+    if isinstance(first, np.ndarray):
+        return np.concatenate([first, *others])
+    return type(first)(chain(first, *others))
+
+
+# So many sequences go through the steps at once, and the steps for which that is the
+# same as to go all together.
+PART = 1000
+_BY_SEQUENCE = (TokenFeatures, SequenceVectorizer, SequenceHasher)
 
 # Held-out data, which `fit` takes under the names of the last step.
 _HELD_OUT = {"X_val", "y_val", "X_dev", "y_dev"}

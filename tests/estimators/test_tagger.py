@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -33,6 +34,7 @@ from skcrf_sdca import (
 )
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.distributed import DistributedCRF
+from skcrf_sdca.estimators import tagger as tagger_module
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.metrics import get_scorer
@@ -607,3 +609,67 @@ def test_with_routing_the_last_step_asks_for_the_model():
     assert same(new.predict(WORDS), old.predict(WORDS))
     with pytest.raises(UnsetMetadataPassedError, match="init"):
         clone(old).fit(WORDS, Y, init=old)
+
+
+@pytest.mark.parametrize("steps", [[FEATURES], [FEATURES, SequenceVectorizer()]])
+@pytest.mark.parametrize("crf", [LBFGSCRF(), CRF()])
+def test_many_sentences_are_labelled_in_parts(steps, crf, monkeypatch):
+    tagger = make_tagger(*steps, crf).fit(WORDS, Y)
+    expected, options = tagger.predict(WORDS), {}
+    if isinstance(crf, LBFGSCRF):
+        options = {"decoding": "posterior"}
+    posterior = tagger.predict(WORDS, **options)
+    seen, transform = [], TokenFeatures.transform
+
+    def noted(self, X):
+        seen.append(len(X))
+        return transform(self, X)
+
+    monkeypatch.setattr(TokenFeatures, "transform", noted)
+    monkeypatch.setattr(tagger_module, "PART", 5)
+    assert same(tagger.predict(WORDS), expected)
+    assert seen == [5, 5, 2]
+    assert same(tagger.predict(tuple(WORDS), **options), posterior)
+    # Of a generator no more than a part is read at once.
+    assert same(tagger.predict(iter(WORDS)), expected)
+    assert seen == [5, 5, 2] * 3
+    assert same(tagger.predict(iter([])), tagger.predict([]))
+    assert list(tagger.predict(WORDS[:10])) == list(expected[:10])
+    assert seen[-2:] == [5, 5]
+
+
+def test_an_error_in_a_part_names_the_sequence(monkeypatch):
+    tagger = make_tagger(FEATURES, LBFGSCRF()).fit(WORDS, Y)
+    monkeypatch.setattr(tagger_module, "PART", 5)
+    for wrong, place in {("a", 3): "sequence 7, item 1", 3: "sequence 7"}.items():
+        with pytest.raises(TypeError, match=f"X: {place} is"):
+            tagger.predict([*WORDS[:7], wrong, *WORDS])
+    items = make_tagger(SequenceVectorizer(), LBFGSCRF()).fit([[["a"]]], [["O"]])
+    with pytest.raises(TypeError, match="sequence 7, item 1"):
+        items.predict([[["a"]]] * 7 + [[["a"], 3]] + [[["a"]]] * 7)
+
+
+def test_steps_of_users_get_all_sequences_at_once(monkeypatch):
+    """They may look from one sequence to another."""
+    seen = []
+    first = FunctionTransformer(lambda X: (seen.append(len(X)), X)[1])
+    tagger = make_tagger(first, FEATURES, LBFGSCRF()).fit(WORDS, Y)
+    monkeypatch.setattr(tagger_module, "PART", 5)
+    tagger.predict(WORDS)
+    assert seen[-1] == len(WORDS)
+
+
+def test_labels_of_many_sentences_take_little_memory():
+    tagger = make_tagger(FEATURES, LBFGSCRF()).fit(WORDS, Y)
+    X = [["Ada", "waits", "and", "waits"] * 5] * tagger_module.PART
+
+    def peak(times):
+        tracemalloc.start()
+        try:
+            tagger.predict(X * times)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    # The labels themselves are some 5 % of the features.
+    assert peak(4) < 1.5 * peak(1)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from skcrf_sdca._utils.messages import counted, described
+from skcrf_sdca._utils.words import place
 from skcrf_sdca.data.containers import check_container, is_frame, plain_column
 
 _FORMS = (
@@ -91,7 +92,7 @@ class Tokens:
         ends = np.cumsum(self.lengths)
         sequence = int(np.searchsorted(ends, i, side="right"))
         item = i - int(ends[sequence] - self.lengths[sequence])
-        return f"X: sequence {sequence}, item {item}"
+        return place("X", sequence, item=item)
 
     def _common_form(self):
         found = {form: _form(form) for form in set(map(type, self._tokens))}
@@ -124,9 +125,8 @@ class Tokens:
                 )
             if form is not first:
                 raise TypeError(
-                    f"X mixes types of tokens: {self.place(i)[3:]} is "
-                    f"{described(token)}, but the first is "
-                    f"{described(self._tokens[0])}."
+                    f"{self.place(i)} is {described(token)}, but the first is "
+                    f"{described(self._tokens[0])}: X mixes types of tokens."
                 )
 
     def _refuse_widths(self, widths):
@@ -187,7 +187,7 @@ def _check_sequence(sequence, index):
     if not is_text:
         hint = "if X is a single sequence, wrap it in a list: [X]"
     raise TypeError(
-        f"X: sequence {index} is {described(sequence)}; a sequence must be a list of "
+        f"{place('X', index)} is {described(sequence)}; a sequence must be a list of "
         f"tokens ({hint})."
     )
 
