@@ -14,6 +14,10 @@ from skcrf_sdca.metrics._scorers import scorer_of_labels
 KEPT_ASIDE = 10
 
 
+# The penalty without a search, as alpha times the number of sentences, and l1 ratio.
+DEFAULT = 1.0, 0.0
+
+
 class Found(NamedTuple):
     """A candidate, its score and the name of the score."""
 
@@ -44,7 +48,8 @@ def divided(X, y):
 def best_penalty(tagger, train, held_out, search, say):
     """Return the candidate whose model is best on held-out sentences; ``say`` each.
 
-    ``search`` is one of SEARCHES of `alpha_path`.
+    ``search`` is one of SEARCHES of `alpha_path`. It judges by fits that end early. So
+    the best one and the default are fitted to the end, and the better is returned.
     """
     features, crf = tagger[0], clone(tagger[-1]).set_params(verbose=0)
     X = features.fit(train[0]).transform(train[0])
@@ -54,9 +59,17 @@ def best_penalty(tagger, train, held_out, search, say):
     with contextlib.redirect_stdout(sys.stderr):
         for one in candidates(crf, [part], scorer, search=search):
             tried.append(one)
-            say(
-                f"{one.strength:g} / n, l1 ratio {one.l1_ratio:g}: {metric} "
-                f"{one.score:.4f}"
-            )
-    best = best_candidate(tried)
-    return Found(best.strength, best.l1_ratio, best.score, metric)
+            say(_told(one.strength, one.l1_ratio, metric, one.score))
+        last = {best_candidate(tried)[:2]: None, DEFAULT: None}
+        for strength, l1_ratio in last:
+            own = clone(crf).set_params(alpha=strength / len(X), l1_ratio=l1_ratio)
+            score = float(scorer(own.fit(X, train[1]), X_held, held_out[1]))
+            last[strength, l1_ratio] = score
+            say(f"{_told(strength, l1_ratio, metric, score)}, fitted to the end")
+    best = max(last, key=last.__getitem__)
+    return Found(*best, last[best], metric)
+
+
+def _told(strength, l1_ratio, metric, score):
+    """Return a penalty and the score of its model, for a message."""
+    return f"{strength:g} / n, l1 ratio {l1_ratio:g}: {metric} {score:.4f}"

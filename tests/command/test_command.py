@@ -22,9 +22,10 @@ from sklearn.base import clone
 
 from skcrf_sdca import SDCACRF, SegmentCRF, compat, load_model, make_tagger, save_model
 from skcrf_sdca._utils.typing import SolverName
-from skcrf_sdca.command import main
+from skcrf_sdca.command import _search, main
 from skcrf_sdca.command._columns import ColumnsFormat
 from skcrf_sdca.command._template_files import default_templates, read_templates
+from skcrf_sdca.estimators.alpha_path import Candidate
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import model_info
 from skcrf_sdca.text import (
@@ -1231,7 +1232,7 @@ def test_a_search_keeps_the_best_penalty_and_scales_it_with_the_data(run, tmp_pa
     status, _, progress = run("train", train, "-o", model, "--search", "--tol", "0.1")
     assert status == 0
     found = re.findall(
-        r"search: alpha = (\S+) / n, l1 ratio (\S+): span F1 (\S+)", progress
+        r"search: alpha = (\S+) / n, l1 ratio (\S+): span F1 ([\d.]+)", progress
     )
     assert {ratio for _, ratio, _ in found} == {"0", "0.5"}
     best = re.search(
@@ -1240,6 +1241,9 @@ def test_a_search_keeps_the_best_penalty_and_scales_it_with_the_data(run, tmp_pa
     scores = [float(score) for *_, score in found]
     assert min(scores) < max(scores) == float(best[3])
     assert best.groups() in found
+    *_, last, default = found
+    assert default[:2] == ("1", "0")
+    assert best.groups() in (last, default)
     crf, n = load_model(model)[-1], train.read_text().count("\n\n")
     assert crf.alpha == pytest.approx(float(best[1]) / n)
     assert crf.l1_ratio == float(best[2])
@@ -1254,9 +1258,28 @@ def test_a_search_by_halving_goes_on_with_the_best_third(run, tmp_path):
     options = ["--search", "halving", "--tol", "0.1"]
     status, _, progress = run("train", train, "-o", model, *options)
     found = re.findall(r"search: (alpha = .*): span", progress)
-    assert (status, len(found)) == (0, 14 + 4)
+    assert (status, len(found)) == (0, 14 + 4 + 2)
     assert len(set(found[:14])) == 14
-    assert re.search(r"best: (.*), span", progress)[1] in found[14:]
+    assert found[18] in found[14:18]
+    assert re.search(r"best: (.*), span", progress)[1] == found[18]
+
+
+def test_a_search_keeps_nothing_that_is_worse_than_the_default(
+    run, tmp_path, monkeypatch
+):
+    """A candidate that looked best before its fit ended is compared at the end."""
+    train, model = tmp_path / "t", tmp_path / "m"
+    train.write_text("Peter B-PER\nleft O\n\nit O\nrains O\n\n" * 20)
+    # So strong a penalty that all labels have the same score.
+    early = Candidate(1e4, 0.5, (0.99,))
+    monkeypatch.setattr(_search, "candidates", lambda *_, **__: iter([early]))
+    options = ["--search", "halving", "--dev", train]
+    status, _, progress = run("train", train, "-o", model, *options)
+    assert status == 0
+    at_end = re.search(r"10000 / n, .*: span F1 (\S+), fitted to the end", progress)
+    assert float(at_end[1]) < 1.0
+    assert "best: alpha = 1 / n, l1 ratio 0, span F1 1.0000" in progress
+    assert load_model(model)[-1].alpha == pytest.approx(1 / 40)
 
 
 def test_a_search_needs_sentences_and_no_penalty(files, run, tmp_path, capsys):
