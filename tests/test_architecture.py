@@ -210,6 +210,7 @@ PUBLIC = {
 # The file format of CRFsuite, and data made by a chain, have transitions of their own.
 OTHER_CHAINS = {
     "_conversion.py",
+    "_dump.py",
     "_model_file.py",
     "_tagger.py",
     "_training.py",

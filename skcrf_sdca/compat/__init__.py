@@ -1,12 +1,12 @@
 """Compatibility with sklearn-crfsuite and python-crfsuite: their calls and models.
 
 Reading order: _layout.py, _string_table.py and _model_file.py (the files of CRFsuite),
-_conversion.py (turns such files into estimators and back), _items.py, _tagger.py,
-_training_log.py, _crf.py and _label_lists.py (an estimator with the interface of
-sklearn-crfsuite), _data_files.py (data of CRFsuite's command), metrics.py, scorers.py
-and utils.py (its other modules), _online_training.py, _training.py and _trainer.py
-(with _tagger.py they are pycrfsuite.py, the interface of python-crfsuite). Neither of
-the two packages is needed.
+_conversion.py (turns such files into estimators and back), _dump.py (their text),
+_items.py, _tagger.py, _training_log.py, _log_parser.py, _crf.py and _label_lists.py (an
+estimator with the interface of sklearn-crfsuite), _data_files.py (data of CRFsuite's
+command), metrics.py, scorers.py and utils.py (its other modules), _online_training.py,
+_training.py and _trainer.py (with _tagger.py they are pycrfsuite/, the interface of
+python-crfsuite). Neither of the two packages is needed.
 
 Names are imported when somebody asks for one: `pycrfsuite.Tagger` needs NumPy alone.
 """

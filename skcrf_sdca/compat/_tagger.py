@@ -10,60 +10,19 @@ import numpy as np
 from skcrf_sdca._kernels.features._attributes import AttributeWeights
 from skcrf_sdca._kernels.math._transitions import all_transitions
 from skcrf_sdca._utils.typing import FilePath
+from skcrf_sdca.compat._dump import ParsedDump
 from skcrf_sdca.compat._items import ItemSequence, decoded
 from skcrf_sdca.compat._model_file import (
     STATE,
     TRANSITION,
     ModelFile,
-    header_of,
     parse,
     places_of_boundaries,
-    serialise,
 )
 from skcrf_sdca.structures.chain.chains import Chains
 
 # Where in a sequence the weights of `BOUNDARIES` count.
 _PLACES = {"intercept": slice(None), "start": 0, "end": -1}
-
-
-class ParsedDump:
-    """What `Tagger.info` returns.
-
-    Attributes
-    ----------
-    header : dict
-        The header of the file; all values are str.
-    labels, attributes : dict
-        ``{name: number}``; numbers are str.
-    transitions : dict
-        ``{(label, next label): weight}``.
-    state_features : dict
-        ``{(attribute, label): weight}``.
-    """
-
-    header: dict[str, str]
-    labels: dict[str, str]
-    attributes: dict[str, str]
-    transitions: dict[tuple[str, str], float]
-    state_features: dict[tuple[str, str], float]
-
-    def __init__(self, model: ModelFile) -> None:
-        self.header = header_of(serialise(model))
-        self.labels = {name: str(i) for i, name in enumerate(model.labels)}
-        self.attributes = {name: str(i) for i, name in enumerate(model.attributes)}
-        self.transitions = _by_name(model, TRANSITION, model.labels)
-        self.state_features = _by_name(model, STATE, model.attributes)
-
-
-def _by_name(model, kind, sources):
-    """Return {(source, label): weight} of the weights of a kind."""
-    w = model.weights[model.weights["kind"] == kind]
-    # As CRFsuite lists them: by their sources.
-    w = w[np.argsort(w["source"], kind="stable")]
-    return {
-        (sources[source], model.labels[label]): weight
-        for _, source, label, weight in w.tolist()
-    }
 
 
 class Tagger:
@@ -203,7 +162,7 @@ class Tagger:
         filename : str or path, default=None
             None writes to standard output.
         """
-        text = _dumped(self.info())
+        text = self.info().text()
         if filename is None:
             sys.stdout.write(text)
         else:
@@ -213,7 +172,7 @@ class Tagger:
         """Return the content of the model, by names."""
         if self._model is None:
             raise RuntimeError("Tagger is closed")
-        return ParsedDump(self._model)
+        return ParsedDump.of_model(self._model)
 
     def marginals(self) -> list[dict[str, float]]:
         """Return the probability of every label at every position, by name.
@@ -283,22 +242,3 @@ class Tagger:
         if self._marginals is None:
             self._marginals = self._chains.node_marginals()[0].tolist()
         return self._marginals
-
-
-def _dumped(info):
-    """Return a ParsedDump as text."""
-    parts = [
-        ("FILEHEADER", [f"{name}: {value}" for name, value in info.header.items()])
-    ]
-    for title, names in (("LABELS", info.labels), ("ATTRIBUTES", info.attributes)):
-        parts.append((title, [f"{i:>5}: {name}" for name, i in names.items()]))
-    for title, kind, weights in (
-        ("TRANSITIONS", TRANSITION, info.transitions),
-        ("STATE_FEATURES", STATE, info.state_features),
-    ):
-        lines = [f"({kind}) {a} --> {b}: {w:f}" for (a, b), w in weights.items()]
-        parts.append((title, lines))
-    return "".join(
-        f"{title} = {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n\n"
-        for title, lines in parts
-    )

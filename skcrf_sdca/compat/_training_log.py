@@ -10,14 +10,17 @@ import numpy as np
 
 
 class LabelScore(NamedTuple):
-    """How often a label was predicted and right (match), predicted, and is right."""
+    """How often a label was predicted and right (match), predicted, and is right.
+
+    A log of CRFsuite has no shares, None, of a label that is neither.
+    """
 
     match: int
     model: int
     ref: int
-    precision: float
-    recall: float
-    f1: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
 
 
 class TrainingLog:
@@ -73,10 +76,10 @@ class TrainingLog:
         _, begin, end = self.events[-1]
         return "".join(self.log[begin:end])
 
-    def add_event(self, name: str) -> None:
-        """Add an event, whose lines follow those of the event before."""
+    def add_event(self, name: str, end: int | None = None) -> None:
+        """Add an event, whose lines follow those of the event before, to `end`."""
         begin = self.events[-1][2] if self.events else 0
-        self.events.append((name, begin, len(self.log)))
+        self.events.append((name, begin, len(self.log) if end is None else end))
 
 
 def label_scores(labels, right, predicted):

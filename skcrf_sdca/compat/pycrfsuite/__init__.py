@@ -1,7 +1,7 @@
 """The interface of python-crfsuite: trainers, taggers and sequences of items.
 
 ``sys.modules["pycrfsuite"] = skcrf_sdca.compat.pycrfsuite`` lets programs that import
-pycrfsuite run on this package.
+pycrfsuite, or a module of it, run on this package.
 """
 
 from typing import TYPE_CHECKING
@@ -24,5 +24,8 @@ CRFSUITE_VERSION = "0.12.2"
 if not TYPE_CHECKING:
     __getattr__ = lazy(
         __name__,
-        dict.fromkeys(["BaseTrainer", "CRFSuiteError", "Trainer"], "._trainer"),
+        {
+            **dict.fromkeys(["BaseTrainer", "CRFSuiteError", "Trainer"], "._trainer"),
+            **dict.fromkeys(["_dumpparser", "_logparser", "_pycrfsuite"]),
+        },
     )
