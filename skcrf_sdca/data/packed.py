@@ -394,6 +394,11 @@ class PackedSequences:
             norms[begin : begin + rows.shape[0]] = row_norms(rows)
         return norms
 
+    def norm_sums(self) -> NDArray[np.float64]:
+        """Return the sum of the norms of the rows of each sequence."""
+        sums = np.concatenate([[0.0], np.cumsum(self.row_norms())])
+        return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+
     def feature_sizes(
         self, weight: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -259,22 +259,19 @@ class Problem(Objective):
         return self.loss.scale * (of_sums + 0.5 * self.strength * of_w**2)
 
     @cached_property
-    def _feature_norms(self):
-        """||x_t|| of all positions."""
-        return self.data.row_norms()
+    def _norm_sums(self):
+        """sum_t ||x_t|| of all sequences."""
+        return self.data.norm_sums()
 
-    @cached_property
+    @property
     def mean_feature_norm(self):
         """sum_i c_i sum_t ||x_t||."""
-        weight = np.repeat(self.weight, self.data.lengths)
-        return inner(weight, self._feature_norms)
+        return self.mean(self._norm_sums)
 
     @cached_property
     def _sizes(self):
         """N_i of all sequences, see `Objective`."""
-        sums = np.concatenate([[0.0], np.cumsum(self._feature_norms)])
-        norms = sums[self.offsets[1:]] - sums[self.offsets[:-1]]
-        return norms + 2.0 * self.data.lengths
+        return self._norm_sums + 2.0 * self.data.lengths
 
     @property
     def mean_size(self):

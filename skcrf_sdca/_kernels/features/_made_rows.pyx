@@ -140,26 +140,29 @@ cdef class MadeRows(FeatureRows):
         self.take(i)
         return np.asarray(self.made)[: self.make(a)].copy()
 
-    def sizes(self, const double[::1] weight):
-        """Return sums over rows of squares and of occurrences, and the norms of rows.
+    def sizes(self, const double[::1] weight, double[::1] norms=None):
+        """Return sums over rows of squares, of occurrences and of norms.
 
         Parameters
         ----------
         weight : ndarray of shape (n,)
             Of the sentences.
+        norms : ndarray of shape (n_rows,), default=None
+            The norms of the rows are written there.
 
         Returns
         -------
         squares, counts : ndarrays of shape (n_features,)
             The weighted sums of the squares of values, and of the values that are not
             0.
-        norms : ndarray of shape (n_rows,)
+        norm_sums : ndarray of shape (n,)
+            Of the rows of each sentence.
         """
         cdef Py_ssize_t i, a, r, count
         cdef double c, square
-        found = np.zeros((2, self.n_features)), np.empty(self.n_rows)
+        found = np.zeros((2, self.n_features)), np.zeros(len(weight))
         cdef double[:, ::1] sums = found[0]
-        cdef double[::1] norms = found[1]
+        cdef double[::1] norm_sums = found[1]
         cdef int[::1] times = np.zeros(self.n_features, dtype=np.intc)
         cdef int column
         with nogil:
@@ -178,7 +181,9 @@ cdef class MadeRows(FeatureRows):
                             sums[0, column] += c * times[column] * times[column]
                             sums[1, column] += c
                             times[column] = 0
-                    norms[self.offsets[i] + a] = square ** 0.5
+                    norm_sums[i] += square ** 0.5
+                    if norms is not None:
+                        norms[self.offsets[i] + a] = square ** 0.5
         return (*found[0], found[1])
 
 
