@@ -159,6 +159,8 @@ def tag(parser, options):
     """Write the sentences of files with their predicted trees."""
     if options.proba or options.spans or options.to:
         options.usage_error("--proba, --spans and --to are not for a parser.")
+    if options.jobs > 1:
+        options.usage_error("--jobs is not for a parser.")
     encode_output(options.encoding.removesuffix("-sig"))
 
     def answer(batch):

@@ -26,6 +26,7 @@ from ._inputs import (
     source_of,
     warn_of,
 )
+from ._jobs import answering
 from ._options import add_files, add_model_option, add_reading_options
 from ._streams import encode_output, say, write
 
@@ -45,6 +46,14 @@ def add_options(parser):
         metavar="N",
         help="sentences to read before they are labelled and written (default: 1000); "
         "those of a pipe are before the program waits for more",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="label by N processes, with N times --batch sentences at once; each has a "
+        "copy of the model (default: 1, this process alone)",
     )
 
 
@@ -101,26 +110,34 @@ def run(options):
             f"--to: tokens of the format {source.name} have features, and no text."
         )
     documents: list[Document] = []
-    answer = _with_proba if options.proba else _labelled
-    if options.spans:
-        answer = partial(_span_lines, options.at_least)
+    find, told = _labels, _labelled
+    if options.proba:
+        find, told = _labels_and_marginals, _with_proba
+    elif options.spans:
+        find, told = partial(_spans, options.at_least), _span_lines
     elif options.to:
-        answer = partial(_keep_documents, options.at_least, documents)
-    if answer is not _labelled:
+        find = partial(_spans, options.at_least)
+        told = partial(_keep_documents, documents)
+    if find is not _labels:
         _check_has_probabilities(tagger[-1])
     # Bytes go out in the encoding in which they came, whatever the terminal has.
     encode_output(options.encoding.removesuffix("-sig"))
     n_written = 0
 
-    def write_batch(batch):
-        nonlocal n_written
-        X = [sentence.tokens for sentence in batch]
-        write(answer(tagger, source, batch, X, n_written))
-        n_written += len(batch)
-
     reading = reading_of(options, labelled=False)
     sentences = partial(source.sentences, reading=reading)
-    answer_all(sentences, options.files, options.batch, write_batch)
+    with answering(find, tagger, options.jobs) as answers:
+
+        def write_batch(batch):
+            nonlocal n_written
+            X = [sentence.tokens for sentence in batch]
+            words = [_words(source, batch)] if options.spans or options.to else []
+            found = answers(X, *words)
+            write(told(tagger, source, batch, found, n_written))
+            n_written += len(batch)
+
+        size = options.batch * options.jobs
+        answer_all(sentences, options.files, size, write_batch)
     _tell(options, source, reading)
     if options.to:
         _write_documents(options, documents)
@@ -136,8 +153,9 @@ def _tell(options, source, reading):
 
 
 def _check_usage(options):
-    if options.batch < 1:
-        options.usage_error("--batch must be at least 1.")
+    for name in ("batch", "jobs"):
+        if getattr(options, name) < 1:
+            options.usage_error(f"--{name} must be at least 1.")
     least, has_spans = options.at_least, options.spans or options.to
     if least is not None and not (has_spans and 0.0 <= least <= 1.0):
         options.usage_error(
@@ -156,26 +174,32 @@ def _check_has_probabilities(crf):
         raise ValueError(f"--proba, --spans: {error}.") from error
 
 
-def _labelled(tagger, source, batch, X, first):
+def _labels(tagger, X):
+    """Return the labels of sentences."""
+    return list(tagger.predict(X))
+
+
+def _labelled(tagger, source, batch, found, first):
     """Yield the texts of sentences with their labels."""
-    predicted = label_texts(tagger, tagger.predict(X))
-    for sentence, labels in zip(batch, predicted, strict=True):
+    for sentence, labels in zip(batch, label_texts(tagger, found), strict=True):
         yield source.text(sentence, labels)
 
 
-def _with_proba(tagger, source, batch, X, first):
+def _labels_and_marginals(tagger, X):
+    """Return the labels of sentences, and their marginals, in pairs."""
+    return list(zip(tagger.predict(X), tagger.predict_proba(X), strict=True))
+
+
+def _with_proba(tagger, source, batch, found, first):
     """Yield the texts of sentences with their labels and probabilities."""
     number = {label: k for k, label in enumerate(tagger[-1].classes_.tolist())}
-    y = tagger.predict(X)
-    answers = zip(
-        batch, y, label_texts(tagger, y), tagger.predict_proba(X), strict=True
-    )
-    for sentence, labels, texts, marginals in answers:
+    texts = label_texts(tagger, [labels for labels, _ in found])
+    for sentence, (labels, marginals), own in zip(batch, found, texts, strict=True):
         proba = marginals[range(len(labels)), [number[label] for label in labels]]
-        yield source.text(sentence, texts, [f"{p:.4f}" for p in proba])
+        yield source.text(sentence, own, [f"{p:.4f}" for p in proba])
 
 
-def _spans(least, tagger, source, batch, X):
+def _spans(least, tagger, X, words):
     """Return the spans of sentences, of all above a probability if any."""
     scheme, crf = None, tagger[-1]
     # A model of segments was fitted in a scheme, and answers in no other.
@@ -185,7 +209,6 @@ def _spans(least, tagger, source, batch, X):
             raise ValueError(
                 "--spans, --to: the labels of the model are in no tagging scheme."
             )
-    words = _words(source, batch)
     if least is None:
         return tagger.predict_spans(X, scheme=scheme, tokens=words)
     own = TunedSpans(tagger, scheme=scheme or crf.scheme_, threshold=least)
@@ -196,23 +219,22 @@ def _words(source, batch):
     return [source.words(sentence.tokens) for sentence in batch]
 
 
-def _span_lines(least, tagger, source, batch, X, first):
+def _span_lines(tagger, source, batch, found, first):
     """Yield the lines of the spans of sentences."""
-    rows = zip(batch, _spans(least, tagger, source, batch, X), strict=True)
+    rows = zip(batch, found, strict=True)
     for i, (sentence, spans) in enumerate(rows, start=first):
         name, text, offsets = source.passage(sentence, i)
         if text is not None and offsets is not None:
-            found = char_spans(spans, offsets)
-            spans = [(kind, b, e, p, text[b:e]) for kind, b, e, p, _ in found]
+            placed = char_spans(spans, offsets)
+            spans = [(kind, b, e, p, text[b:e]) for kind, b, e, p, _ in placed]
         for kind, begin, end, proba, said in spans:
             yield f"{name}\t{kind}\t{begin}\t{end}\t{proba:.4f}\t{said}\n"
 
 
-def _keep_documents(least, documents, tagger, source, batch, X, first):
+def _keep_documents(documents, tagger, source, batch, found, first):
     """Add the documents of sentences with their spans; there is nothing to write."""
-    spans = _spans(least, tagger, source, batch, X)
     sources = [source.passage(own, i) for i, own in enumerate(batch, start=first)]
-    documents += documents_of(_words(source, batch), spans, sources)
+    documents += documents_of(_words(source, batch), found, sources)
     return ()
 
 

@@ -821,6 +821,7 @@ def test_a_model_that_reads_no_text_is_refused(run, files, tmp_path):
         ["explain", "-m", "MODEL", "--token", "1"],
         ["train", "TRAIN", "-o", "m", "--search", "--prior", "MODEL"],
         ["train", "TRAIN", "-o", "m", "--parse", "--init", "MODEL"],
+        ["tag", "TRAIN", "-m", "MODEL", "--jobs", "0"],
     ],
 )
 def test_wrong_usage_has_status_2(files, capsys, arguments):
@@ -945,6 +946,19 @@ def test_help_tells_every_subcommand(capsys):
     out = capsys.readouterr().out
     for name in ("train", "tag", "eval", "explain", "info", "templates"):
         assert f"\n    {name}" in out
+
+
+# Several processes
+
+
+@pytest.mark.parametrize("options", [[], ["--spans", "--at-least", "0.2"]])
+def test_processes_answer_as_one_does(files, model, run, options, tmp_path):
+    text = tmp_path / "text"
+    text.write_text(TRAIN * 3)
+    command = ["tag", "-m", model, text, *options]
+    one = run(*command)
+    assert run(*command, "--jobs", "2", "--batch", "2") == one
+    assert one[0] == 0
 
 
 # Models to start from
