@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from skcrf_sdca._version import __version__
 
-from . import _evaluate, _explain, _info, _tag, _template_files, _train
+from . import _drift, _evaluate, _explain, _info, _tag, _template_files, _train
 from ._streams import PROGRAM, lasting_messages, say, write
 
 _SUBCOMMANDS = {
@@ -16,6 +16,7 @@ _SUBCOMMANDS = {
     "eval": _evaluate,
     "explain": _explain,
     "info": _info,
+    "drift": _drift,
     "templates": _template_files,
 }
 # The exit codes of a shell for a program that a signal ends.

@@ -27,6 +27,7 @@ from skcrf_sdca.command._columns import ColumnsFormat
 from skcrf_sdca.command._template_files import default_templates, read_templates
 from skcrf_sdca.estimators.alpha_path import Candidate
 from skcrf_sdca.estimators.tagger import Tagger
+from skcrf_sdca.inspection import drift_report
 from skcrf_sdca.persistence import model_info
 from skcrf_sdca.text import (
     Apply,
@@ -944,7 +945,7 @@ def test_help_tells_every_subcommand(capsys):
         main(["--help"])
     assert exit.value.code == 0
     out = capsys.readouterr().out
-    for name in ("train", "tag", "eval", "explain", "info", "templates"):
+    for name in ("train", "tag", "eval", "explain", "info", "drift", "templates"):
         assert f"\n    {name}" in out
 
 
@@ -985,6 +986,25 @@ def test_a_fit_begins_at_another_model_or_stays_near_it(option, files, run, tmp_
 def test_a_model_to_start_from_must_be_one(files, run, tmp_path):
     options = ["-o", tmp_path / "m", "--init", files / "train.txt"]
     assert "not a zip file" in told(run, "train", files / "train.txt", *options)
+
+
+# New text beside old text
+
+
+def test_text_without_capitals_is_told(files, model, run, tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text(TRAIN * 10)
+    new.write_text(re.sub(r"(?m)^\S+", lambda word: word[0].lower(), TRAIN) * 10)
+    X = [
+        [
+            [tuple(line.split()[:2]) for line in sentence.splitlines()]
+            for sentence in path.read_text().strip().split("\n\n")
+        ]
+        for path in (old, new)
+    ]
+    expected = drift_report(load_model(model), *X)
+    assert "unknown features" in {row.figure for row in expected.drifted}
+    assert run("drift", "-m", model, old, new) == (0, f"{expected}\n", "")
 
 
 # What a model says of itself

@@ -11,13 +11,21 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, SequenceVectorizer, make_tagger
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SDCACRF,
+    SequenceVectorizer,
+    make_tagger,
+)
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.inspection import Drift, DriftReport
 from skcrf_sdca.metrics import flat_confusion_matrix, span_confusion_matrix
 from skcrf_sdca.plotting import (
     ConfusionDisplay,
     ConvergenceDisplay,
+    DriftDisplay,
     TransitionDisplay,
 )
 
@@ -336,3 +344,26 @@ def test_matplotlib_is_imported_when_something_is_drawn():
     code = "import skcrf_sdca.plotting, sys; sys.exit('matplotlib' in sys.modules)"
     command = [sys.executable, "-P", "-c", code]
     assert subprocess.run(command, check=False).returncode == 0
+
+
+def test_a_report_of_drift_has_a_mark_for_each_figure():
+    rows = [
+        Drift("spans", 67.0, 0.0, -31.0),
+        Drift("unknown features", 0.1, 0.3, 9.0),
+        Drift("label O", 920.0, 925.0, 1.5),
+        Drift("label X", 0.0, 2.0, 3.0),
+        Drift("label Y", 0.0, 0.0, 0.0),
+    ]
+    display = drawn(DriftDisplay.from_report(DriftReport(rows, (9, 9), (99, 99))))
+    marks = [line for line in display.ax_.lines if line.get_marker() in "<>o"]
+    assert [mark.get_marker() for mark in marks] == ["<", "o", "o", ">", "o"]
+    assert marks[1].get_xdata()[0] == pytest.approx(3.0)
+    assert marks[4].get_xdata()[0] == 1.0
+    assert [text.get_text() for text in display.ax_.texts] == [
+        "67 \N{RIGHTWARDS ARROW} 0",
+        "0.1 \N{RIGHTWARDS ARROW} 0.3",
+    ]
+    names = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+    assert names == [row.figure for row in rows]
+    again = DriftDisplay(display.report).plot(ax=display.ax_)
+    assert again.figure_ is display.figure_
