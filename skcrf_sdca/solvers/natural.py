@@ -50,9 +50,9 @@ class FromNaturalParameters(DualSolver):
             self.take(theta)
             return -self._dual_value()
 
-        # The dual is concave along mixtures, and near the optimum the best share is 0.
-        little = negative_dual(SHARE_TOL)
-        if negative_dual(0.0) <= little:
+        # Where that is above the dual of the targets, further passes cost more than a
+        # better share saves.
+        if -negative_dual(0.0) > self._dual_of_targets():
             return
         options = {"xatol": SHARE_TOL}
         bounds = 0.0, self.init_score
@@ -77,10 +77,12 @@ class FromNaturalParameters(DualSolver):
     def targets_changed(self):
         """Start again near the new targets, unless the dual is larger at mu."""
         super().targets_changed()
-        problem = self.problem
-        of_targets = problem.loss.scale * problem.mean(problem.targets.entropy)
-        if self._dual_value() < of_targets:
+        if self._dual_value() < self._dual_of_targets():
             self.take_targets()
+
+    def _dual_of_targets(self):
+        problem, entropy = self.problem, self.problem.targets.entropy
+        return problem.loss.scale * problem.mean(np.full(problem.n_sequences, entropy))
 
     def _dual_value(self):
         problem, v = self.problem, self.v
