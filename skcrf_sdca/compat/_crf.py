@@ -45,11 +45,11 @@ from skcrf_sdca.compat._conversion import (
     read_as,
     to_crfsuite,
 )
+from skcrf_sdca.compat._fileresource import FileResource, state_of_pickle
 from skcrf_sdca.compat._label_lists import LabelLists, decoded_lists
 from skcrf_sdca.compat._model_file import serialise
 from skcrf_sdca.compat._tagger import Tagger
 from skcrf_sdca.compat._training_log import TrainingLog
-from skcrf_sdca.compat._written_model import WrittenModel
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
@@ -94,7 +94,7 @@ _UNDER_ITS_NAME = {
 
 # The taggers and temporary files of fitted estimators, made when they are asked for.
 _TAGGERS: WeakKeyDictionary[Any, Tagger] = WeakKeyDictionary()
-_FILES: WeakKeyDictionary[Any, WrittenModel] = WeakKeyDictionary()
+_FILES: WeakKeyDictionary[Any, FileResource] = WeakKeyDictionary()
 
 
 def _of_model(method):
@@ -350,13 +350,21 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         estimator = self._fitted(item_lists(X), y, X_dev, y_dev)
         if self.model_filename:
             to_crfsuite(estimator, self.model_filename, **BOUNDARIES)
-        self.__dict__.pop("dev_score_", None)
+        for name in ("dev_score_", "_training_log"):
+            self.__dict__.pop(name, None)
         self.estimator_ = estimator
         if X_dev is not None:
             self.dev_score_ = estimator.history_["val_score"][-1].item()
             if self.verbose:
                 print(f"[CRF] token accuracy on X_dev: {self.dev_score_:.4f}")
         return self
+
+    def __setstate__(self, state):
+        """Set the attributes, also of a pickle of ``sklearn_crfsuite.CRF``."""
+        if "modelfile" in state:
+            # Older versions had fewer parameters.
+            state = {**vars(CRF()), **state_of_pickle(state)}
+        super().__setstate__(state)
 
     def predict(self, X: Sequences) -> LabelLists:
         """Return the most probable labels of every sequence.
@@ -473,18 +481,19 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         return _TAGGERS[estimator]
 
     @_of_model
-    def modelfile(self, estimator: Any) -> WrittenModel:
+    def modelfile(self, estimator: Any) -> FileResource:
         """Return the model as a file of CRFsuite."""
         if self.model_filename:
-            return WrittenModel(self.model_filename)
+            return FileResource(self.model_filename)
         if estimator not in _FILES:
-            _FILES[estimator] = WrittenModel.temporary(estimator)
+            _FILES[estimator] = FileResource.temporary(estimator)
         return _FILES[estimator]
 
     @_of_model
     def training_log_(self, estimator: Any) -> TrainingLog:
         """Return the log of the fit, without a text: its figures of each iteration."""
-        return TrainingLog.of_history(getattr(estimator, "history_", {}))
+        kept = vars(self).get("_training_log")
+        return kept or TrainingLog.of_history(getattr(estimator, "history_", {}))
 
     @_of_model
     def size_(self, estimator: Any) -> int:
