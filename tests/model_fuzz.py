@@ -10,6 +10,7 @@ other predictions are no failure.
 
 import collections
 import faulthandler
+import io
 import json
 import pathlib
 import sys
@@ -140,3 +141,57 @@ def change_model(path, change):
     change(document["model"])
     contents["model.json"] = json.dumps(document).encode()
     write(path, contents)
+
+
+# What only another fit would use, and a Predictor does not read.
+NOT_READ = {"parameters", "stream"}
+
+
+def places(value, path=()):
+    """Yield the paths of the parts of a document, of lists the first two."""
+    if path:
+        yield path
+    if isinstance(value, list):
+        value = dict(enumerate(value[:2]))
+    if isinstance(value, dict):
+        for key in value.keys() - NOT_READ:
+            yield from places(value[key], (*path, key))
+
+
+def with_changes(document):
+    """Yield copies of a document with one part replaced, removed or added."""
+    text = json.dumps(document)
+    for *above, last in places(document):
+        for odd in (
+            None,
+            -1,
+            2**63,
+            0.5,
+            "odd",
+            "packed",
+            [],
+            {},
+            [None],
+            "gone",
+            "one",
+        ):
+            changed = json.loads(text)
+            part = changed
+            for key in above:
+                part = part[key]
+            if odd == "gone":
+                del part[last]
+            elif odd == "one":
+                part[last if isinstance(last, int) else "one"] = part[last]
+            else:
+                part[last] = odd
+            yield changed
+
+
+def is_refused(read, contents):
+    write(file := io.BytesIO(), contents)
+    try:
+        read(file.getvalue())
+    except ModelFormatError:
+        return True
+    return False

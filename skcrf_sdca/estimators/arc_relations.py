@@ -65,7 +65,10 @@ def check_relations(classifier):
 
 def labelled_trees(classifier, arcs, heads):
     """Return pairs (heads, relations), an object array, of heads end to end."""
-    names = plain_labels(classifier.predict(arcs.relation_rows(heads)))
+    names = []
+    # A table has a row; sentences may have no word.
+    if len(heads):
+        names = plain_labels(classifier.predict(arcs.relation_rows(heads)))
     parts = (split_rows(own, arcs.word_offsets) for own in (heads.tolist(), names))
     return np.fromiter(zip(*parts, strict=True), dtype=object, count=len(arcs))
 

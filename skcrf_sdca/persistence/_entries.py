@@ -14,7 +14,9 @@ from skcrf_sdca._kernels.features._encoder import ITEM_TYPES
 from skcrf_sdca._utils.typing import SolverName
 from skcrf_sdca.features.vocabulary import check_tables
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
-from skcrf_sdca.persistence._values import rebuild_fit
+from skcrf_sdca.persistence._values import parameters_from, rebuild_fit
+from skcrf_sdca.text.features.arc_templates import ArcTemplates
+from skcrf_sdca.text.features.relation_features import N_FEATURES
 from skcrf_sdca.text.spans.offsets import check_pattern
 
 # The types of chains, and those that may be in a "CRF", which is of skcrf_sdca.compat.
@@ -51,6 +53,22 @@ COMPAT = {
     "estimator": dict,
     "dev_score": (float, NoneType),
 }
+# Of an OnlineDependencyCRF, whose relations are of a PassiveAggressiveCRF.
+PARSER = {
+    "type": str,
+    "parameters": dict,
+    "features": (dict, NoneType),
+    "n_features": int,
+    "n_stored": (int, NoneType),
+    "fit": dict,
+    "history": dict,
+    "relations": (dict, NoneType),
+    "stream": (dict, NoneType),
+}
+# The members of the archive that the classifier of relations has begin so.
+RELATIONS = "relations_"
+# The parameters of an ArcFeatures.
+OF_ARCS = {"templates": (list, NoneType), "columns": list, "n_features": int}
 MAX_FEATURES = int(np.iinfo(np.int32).max)
 
 
@@ -120,3 +138,31 @@ def check_compat(crf):
     name = crf["estimator"].get("type")
     if name not in WITHIN_COMPAT:
         raise ModelFormatError(f"a model of type {name!r:.40} has no place in it")
+
+
+def check_parser(parser):
+    """Raise an error if these are not the entries of an OnlineDependencyCRF."""
+    fields(parser, "parser", PARSER)
+    rebuild_fit(parser)
+    axis_size("n_features", parser["n_features"])
+    relations = parser["relations"]
+    if relations is None:
+        return
+    taken = relations.get("type"), relations.get("input_format")
+    if taken != ("PassiveAggressiveCRF", "table"):
+        raise ModelFormatError(
+            "parser: its relations must be a PassiveAggressiveCRF of a table"
+        )
+    if relations.get("n_features") != N_FEATURES:
+        raise ModelFormatError(f"parser: relations are of {N_FEATURES} features")
+
+
+def arc_templates_from(features):
+    """Return the ArcTemplates of the entries of an ArcFeatures, or raise an error."""
+    fields(features, "ArcFeatures", {"type": str, "parameters": dict})
+    own = parameters_from(features["parameters"])
+    if not own.keys() <= OF_ARCS.keys():
+        raise ModelFormatError(f"ArcFeatures has other parameters: {list(OF_ARCS)}")
+    fields(own, "ArcFeatures", {name: OF_ARCS[name] for name in own})
+    axis_size("n_features", own.get("n_features", 1), least=1)
+    return ArcTemplates.of(**own)

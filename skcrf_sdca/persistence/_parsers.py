@@ -6,7 +6,6 @@ which are 0, are sparse in the file where that is smaller, and dense again after
 """
 
 import copy
-from types import NoneType
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,7 +27,7 @@ from skcrf_sdca.persistence._crfs import (
     rebuild_crf,
     rebuild_stream,
 )
-from skcrf_sdca.persistence._fields import ModelFormatError, fields
+from skcrf_sdca.persistence._entries import RELATIONS, check_parser
 from skcrf_sdca.persistence._values import (
     describe_fit,
     describe_parameters,
@@ -40,23 +39,9 @@ from skcrf_sdca.persistence._values import (
 from skcrf_sdca.structures.scores import check_weights
 from skcrf_sdca.text import ArcFeatures
 
-# The entries, with their types.
-PARSER = {
-    "type": str,
-    "parameters": dict,
-    "features": (dict, NoneType),
-    "n_features": int,
-    "n_stored": (int, NoneType),
-    "fit": dict,
-    "history": dict,
-    "relations": (dict, NoneType),
-    "stream": (dict, NoneType),
-}
 STREAM = StreamFormat({"n_visits": int, "power": float})
 # The room of a sparse weight, with its column, in that of dense ones.
 SPARSE_SIZE = 2
-# The members of the archive that the classifier of relations has begin so.
-RELATIONS = "relations_"
 
 
 def describe_parser(parser):
@@ -88,7 +73,7 @@ def describe_parser(parser):
 
 def rebuild_parser(model, array):
     """Return the OnlineDependencyCRF that entries and arrays describe."""
-    fields(model, "parser", PARSER)
+    check_parser(model)
     parser = with_parameters(OnlineDependencyCRF, model["parameters"])
     if model["features"] is not None:
         parser.set_params(features=rebuild_parameters(ArcFeatures, model["features"]))
@@ -111,8 +96,6 @@ def rebuild_parser(model, array):
 
 def _relations_from(model, array):
     """Return the classifier of relations."""
-    if model.get("type") != "PassiveAggressiveCRF":
-        raise ModelFormatError("parser: its relations must be a PassiveAggressiveCRF")
 
     def own_array(name, dtype, shape):
         return array(f"{RELATIONS}{name}", dtype, shape)

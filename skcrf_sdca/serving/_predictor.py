@@ -1,38 +1,44 @@
-"""Predictor: a chain that labels one sequence at a time."""
+"""Predictor: a fitted model that labels one sequence at a time."""
 
 from collections.abc import Iterable
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca._kernels.inference._sequence_tagger import SequenceTagger, impossible
 from skcrf_sdca._utils.messages import check_count, described
 from skcrf_sdca._utils.typing import FilePath, SpanScheme, SupportsRead
-from skcrf_sdca.data.label_reading import LabelReading
-from skcrf_sdca.data.spans import scheme_of_readable
 from skcrf_sdca.persistence._archive import opened_to_read, read_archive
-from skcrf_sdca.serving._items import plain_items
+from skcrf_sdca.persistence._entries import RELATIONS
 from skcrf_sdca.serving._model import Model, model_from
-from skcrf_sdca.serving._rows import RowTagger
-from skcrf_sdca.structures.chain.chains import Chains
-from skcrf_sdca.structures.scores import LARGEST_SCORE
+from skcrf_sdca.serving._structures import ServedChain
+from skcrf_sdca.serving._trees import ServedParser, ServedTrees
 from skcrf_sdca.text.core.tokens import Tokens
 from skcrf_sdca.text.features.sentences import SentenceFeatures
 from skcrf_sdca.text.features.templates import checked_features
 from skcrf_sdca.text.spans.offsets import TOKEN
 from skcrf_sdca.text.tagged import TaggedText, check_reads_words, tagged_text
 
+# What the stream of an online estimator goes on from is not of use here.
+NOT_READ = ["stream_", f"{RELATIONS}stream_"]
+# What a model of each structure is served by.
+SERVED: dict[str, Any] = {
+    "chain": ServedChain,
+    "trees": ServedTrees,
+    "parser": ServedParser,
+}
+
 
 class Predictor:
-    """A fitted chain that labels one sequence at a time, with NumPy alone.
+    """A fitted model that labels one sequence at a time, with NumPy alone.
 
     `load` reads the file of `skcrf_sdca.persistence.save_model`, and `from_estimator`
     takes a fitted estimator. A sequence is what the estimator took: a list of dicts or
     of lists of str, after a `TokenFeatures` the tokens, or rows of numbers, an array or
-    a sparse matrix (T, n_features). The answers are the answers of the estimator, for
-    this one sequence. Features that are not in the model are ignored.
+    a sparse matrix (T, n_features). Parsers take a sentence: its tokens, or its arcs.
+    The answers are the answers of the estimator, for this one sequence. Features that
+    are not in the model are ignored.
 
     Threads may share a Predictor: calls share no memory that they write to. It can be
     pickled, and copied to other processes.
@@ -66,17 +72,11 @@ class Predictor:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        weights, temperature = model.of_labels, model.temperature or 1.0
-        self._chains = Chains.of_fitted(weights["transition"], temperature)
-        ends = weights["intercept"], weights["start"], weights["end"]
-        compiled = model.coef.compiled(*ends, self._chains.tied)
-        self._tagger = self._tagger_of(compiled, temperature)
-        self._labels = model.classes.tolist()
+        self._served = SERVED[model.structure](model)
         self._features = None
         if templates := model.items and model.items.templates:
             features = checked_features(**templates)
             self._features = SentenceFeatures(features, templates["pad"])
-        self._readings: dict[str, LabelReading] = {}
 
     @classmethod
     def load(cls, path: FilePath | SupportsRead | bytes) -> Self:
@@ -104,7 +104,9 @@ class Predictor:
         """
         with opened_to_read(path) as file:
             # What the stream of an online estimator goes on from is not of use here.
-            return cls(read_archive(file, model_from, leave=["stream_"]))
+            return cls(
+                read_archive(file, model_from, leave=["stream_", f"{RELATIONS}stream_"])
+            )
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self:
@@ -154,11 +156,13 @@ class Predictor:
         ----------
         sequence : list of T items
             Dicts, lists of str, the tokens that a `TokenFeatures` takes, or rows of
-            numbers.
+            numbers. A parser takes one sentence, as its estimator does.
 
         Returns
         -------
         labels : list of T labels
+            A parser returns the heads of the words, a list, or if it has relations the
+            pair (heads, relations).
 
         Raises
         ------
@@ -169,7 +173,7 @@ class Predictor:
         """
         if self._features is not None:
             sequence = self._features_of(sequence)
-        return self._tagger.predict(sequence, self._labels)
+        return self._served.predict(sequence)
 
     def marginals(self, sequence: Iterable[Any]) -> NDArray[np.float64]:
         """Return the probability of every label at every position.
@@ -181,7 +185,8 @@ class Predictor:
         Returns
         -------
         proba : ndarray of shape (T, n_labels)
-            In the order of `classes_`, as by ``predict_proba``.
+            In the order of `classes_`, as by ``predict_proba``; that of a parser is of
+            [head, word].
 
         Raises
         ------
@@ -198,7 +203,7 @@ class Predictor:
         """
         node, log_z = self._scores(sequence, proba=True).node_marginals()
         self._check_possible(log_z[0], node)
-        return node
+        return self._served.rows(node)
 
     def spans(
         self, sequence: Iterable[Any], *, scheme: SpanScheme | None = None
@@ -232,9 +237,8 @@ class Predictor:
         >>> kind, begin, end
         ('LOC', 1, 2)
         """
-        reading = self._reading(scheme or self._model.scheme)
-        chains = self._scores(sequence, proba=True)
-        return reading.spans_of(self._path(chains), chains)
+        scores = self._scores(sequence, proba=True)
+        return self._served.spans(self._path(scores), scores, scheme)
 
     def tag(
         self, text: str, *, tokens: str | None = None, scheme: SpanScheme | None = None
@@ -281,32 +285,26 @@ class Predictor:
                 "of the tokens of a text, and call predict_one."
             )
         check_reads_words(templates["columns"], self._features.read)
-        scheme = self._scheme_of_labels if scheme is None else scheme
-        reading = None if scheme is None else self._reading(scheme)
+        scheme = self._served.readable if scheme is None else scheme
         pattern = model.tokens if tokens is None else tokens
-        answer = partial(self._answers_to_words, reading)
+        answer = partial(self._answers_to_words, scheme)
         return tagged_text(text, TOKEN if pattern is None else pattern, answer)
 
-    @cached_property
-    def _scheme_of_labels(self):
-        """A scheme that can read all labels, or None."""
-        return scheme_of_readable([self._model.names], self._model.scheme)
-
-    def _answers_to_words(self, reading, sentences):
+    def _answers_to_words(self, scheme, sentences):
         """Return the labels of lists of words, and their spans."""
-        labels, spans = [], []
+        labels, spans, has_proba = [], [], self._model.temperature > 0.0
         for words in sentences:
-            chains = self._scores(words)
-            path = self._path(chains)
-            labels.append([self._labels[k] for k in path.tolist()])
-            if reading is not None:
-                has_proba = self._model.temperature > 0.0
-                spans.append(reading.spans_of(path, chains if has_proba else None))
-        return labels, None if reading is None else spans
+            scores = self._scores(words)
+            path = self._path(scores)
+            labels.append(self._served.answer(path))
+            if scheme is not None:
+                given = scores if has_proba else None
+                spans.append(self._served.spans(path, given, scheme))
+        return labels, None if scheme is None else spans
 
-    def _path(self, chains):
-        """Return the most probable path, whose score is more than -inf."""
-        path, values = chains.viterbi()
+    def _path(self, scores):
+        """Return the most probable labelling, whose score is more than -inf."""
+        path, values = scores.viterbi()
         self._check_possible(values[0], path)
         return path
 
@@ -341,31 +339,20 @@ class Predictor:
         [['B'], ['I']]
         """
         check_count("n", n)
-        chains = self._scores(sequence)
-        (paths,), (values,) = chains.n_best(n)
-        self._check_possible(max(values, default=-np.inf), chains.local)
+        scores = self._scores(sequence)
+        (paths,), (values,) = scores.n_best(n)
+        self._check_possible(max(values, default=-np.inf), scores.local)
         if self._model.temperature:
-            values = np.exp(np.minimum(values - chains.log_partition(), 0.0))
-        found = [[self._labels[k] for k in path] for path in paths.tolist()]
+            values = np.exp(np.minimum(values - scores.log_partition(), 0.0))
+        found = [self._served.answer(path) for path in paths]
         return list(zip(found, values.tolist(), strict=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what it is made of, for pickles."""
         return type(self), (self._model,)
 
-    def _tagger_of(self, weights, temperature):
-        items, chains = self._model.items, self._chains
-        if items is None:
-            is_signal = self._model.input_format == "signals"
-            coef = self._model.coef
-            columns = coef.n_features, coef.columns
-            return RowTagger(weights, chains, temperature, columns, is_signal)
-        plain = partial(plain_items, items.item_type)
-        reading = items.lookup, items.item_type, items.dtype, plain
-        return SequenceTagger(reading, weights, chains, temperature, LARGEST_SCORE)
-
     def _scores(self, sequence, *, proba=False):
-        """Return the Chains of one sequence."""
+        """Return the Scores of one sequence."""
         if proba and not self._model.temperature:
             raise ValueError(
                 "The model was fitted with a loss that gives scores, and no "
@@ -373,7 +360,7 @@ class Predictor:
             )
         if self._features is not None:
             sequence = self._features_of(sequence)
-        return self._chains.of_one(self._tagger.scores(sequence))
+        return self._served.scores(sequence)
 
     def _features_of(self, tokens):
         if tokens is None or isinstance(tokens, (str, bytes)):
@@ -386,12 +373,6 @@ class Predictor:
         (features,) = self._features.of(own)
         return features
 
-    def _reading(self, scheme):
-        if scheme not in self._readings:
-            self._readings[scheme] = LabelReading.of(self._model.names, scheme)
-        return self._readings[scheme]
-
-    @staticmethod
-    def _check_possible(score, positions):
+    def _check_possible(self, score, positions):
         if len(positions) and score == -np.inf:
-            raise impossible(len(positions))
+            raise self._served.impossible(len(positions))

@@ -103,6 +103,13 @@ class RowTagger:
         return np.ascontiguousarray(rows, dtype=dtype)
 
 
+def rows_of_ones(columns: NDArray[np.int32], n_features: int) -> CsrRows:
+    """Return the rows whose values are 1 in these columns (n, any), which ascend."""
+    bounds = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int64)
+    shape = len(columns), n_features
+    return CsrRows(np.ones(columns.size), columns.ravel(), bounds, shape)
+
+
 def _at(rows, columns):
     """Return rows of some of the columns, which ascend."""
     if isinstance(rows, np.ndarray):

@@ -22,7 +22,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from model_fuzz import change_model, changed_members, members, write
+from model_fuzz import (
+    change_model,
+    changed_members,
+    is_refused,
+    members,
+    with_changes,
+    write,
+)
 from skcrf_sdca import (
     LBFGSCRF,
     SDCACRF,
@@ -512,60 +519,6 @@ def test_forged_documents_are_refused(change, tmp_path):
     change_model(tmp_path / "model", change)
     with pytest.raises(ModelFormatError):
         Predictor.load(tmp_path / "model")
-
-
-# What only another fit would use, and a Predictor does not read.
-NOT_READ = {"parameters", "stream"}
-
-
-def places(value, path=()):
-    """Yield the paths of the parts of a document, of lists the first two."""
-    if path:
-        yield path
-    if isinstance(value, list):
-        value = dict(enumerate(value[:2]))
-    if isinstance(value, dict):
-        for key in value.keys() - NOT_READ:
-            yield from places(value[key], (*path, key))
-
-
-def with_changes(document):
-    """Yield copies of a document with one part replaced, removed or added."""
-    text = json.dumps(document)
-    for *above, last in places(document):
-        for odd in (
-            None,
-            -1,
-            2**63,
-            0.5,
-            "odd",
-            "packed",
-            [],
-            {},
-            [None],
-            "gone",
-            "one",
-        ):
-            changed = json.loads(text)
-            part = changed
-            for key in above:
-                part = part[key]
-            if odd == "gone":
-                del part[last]
-            elif odd == "one":
-                part[last if isinstance(last, int) else "one"] = part[last]
-            else:
-                part[last] = odd
-            yield changed
-
-
-def is_refused(read, contents):
-    write(file := io.BytesIO(), contents)
-    try:
-        read(file.getvalue())
-    except ModelFormatError:
-        return True
-    return False
 
 
 @pytest.mark.parametrize("name", ["vectorizer", "sparse", "tokens", "compat", "arrays"])

@@ -11,7 +11,7 @@ from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca.features.transformer import StatelessTransformer
 
-from .arc_templates import ArcTemplates
+from .arc_templates import COLUMNS, N_FEATURES, ArcTemplates
 from .token_arcs import TokenArcs, csr_of
 
 _BYTES = 12
@@ -81,8 +81,8 @@ class ArcFeatures(StatelessTransformer):
         self,
         templates: Collection[str] | None = None,
         *,
-        columns: Collection[str] = ("word",),
-        n_features: int = 2**20,
+        columns: Collection[str] = COLUMNS,
+        n_features: int = N_FEATURES,
     ) -> None:
         self.templates = templates
         self.columns = columns

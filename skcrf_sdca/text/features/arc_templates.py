@@ -23,6 +23,8 @@ _FORM = (
 )
 # The nodes of templates of siblings, in the order of their parts.
 _NODES = "hms"
+# The defaults of ArcFeatures.
+COLUMNS, N_FEATURES = ("word",), 2**20
 # Templates of a word w and a tag t, by what they are of.
 _ARCS = [
     *(part.format(at) for at in "hm" for part in ("{0}.w {0}.t", "{0}.w", "{0}.t")),
@@ -129,9 +131,9 @@ class ArcTemplates(NamedTuple):
     @classmethod
     def of(
         cls,
-        templates: Collection[str] | None,
-        columns: Collection[str],
-        n_features: int,
+        templates: Collection[str] | None = None,
+        columns: Collection[str] = COLUMNS,
+        n_features: int = N_FEATURES,
     ) -> Self:
         """Return those of ArcFeatures with these parameters, or raise ValueError.
 

@@ -5,6 +5,8 @@ its neighbours among the children of the head. All words of all sentences are ha
 once, into the columns of one sparse matrix.
 """
 
+from itertools import zip_longest
+
 import numpy as np
 
 # A part is a node and a column of its token, or a number. Nodes are the word m, its
@@ -34,17 +36,13 @@ h.w s.u m.u t.u
 PARTS = sorted({part for template in TEMPLATES for part in template.split()})
 
 
-def _by_length():
-    """Yield numbers of templates of one length, and of the parts at each place."""
-    parts = [[PARTS.index(part) for part in t.split()] for t in TEMPLATES]
-    for length in sorted(set(map(len, parts))):
-        numbers = [t for t, own in enumerate(parts) if len(own) == length]
-        rows = np.array([parts[t] for t in numbers])
-        yield np.array(numbers, dtype=np.uint64)[:, np.newaxis], rows.T
-
-
-# Templates of one length are hashed at once, which is faster for few tokens.
-BY_LENGTH = list(_by_length())
+# The numbers of the longest templates first, and of the parts at each place: all
+# templates are hashed at once, which is faster for few tokens.
+ORDER = sorted(range(len(TEMPLATES)), key=lambda t: -len(TEMPLATES[t].split()))
+PLACES = [
+    np.array([PARTS.index(part) for part in own if part])
+    for own in zip_longest(*(TEMPLATES[t].split() for t in ORDER))
+]
 # Tokens that are hashed at once.
 BLOCK = 2**12
 # A power of two; relations of English lose nothing by 2^16.
@@ -113,12 +111,12 @@ def relation_columns(codes, n_words, heads):
 
 def _hash(values, found):
     """Write the columns of tokens, given the values of all parts of templates."""
-    for numbers, parts in BY_LENGTH:
-        state = np.repeat(numbers + np.uint64(1), values.shape[1], axis=1)
-        for own in parts:
-            state = _mix(state, values[own])
-        columns = (state >> np.uint64(20)) % np.uint64(N_FEATURES)
-        found[:, numbers.ravel()] = columns.T
+    numbers = np.array(ORDER, dtype=np.uint64)[:, np.newaxis] + np.uint64(1)
+    state = np.repeat(numbers, values.shape[1], axis=1)
+    for parts in PLACES:
+        longer = state[: len(parts)]
+        longer[:] = _mix(longer, values[parts])
+    found[:, ORDER] = ((state >> np.uint64(20)) % np.uint64(N_FEATURES)).T
 
 
 def relation_rows(codes, n_words, heads):

@@ -1,0 +1,175 @@
+"""Dependency trees of one sentence: those of rows of arcs, and those of tokens."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skcrf_sdca._kernels.features._features import FeatureRows
+from skcrf_sdca._kernels.features._weights import Weights
+from skcrf_sdca._kernels.visits._tree_steps import best_heads
+from skcrf_sdca._utils.words import in_words
+from skcrf_sdca.data.tree_sizes import check_sentences
+from skcrf_sdca.data.trees import TreeFormat, arcs_of, are_arcs, n_rows_of, sizes_of
+from skcrf_sdca.serving._model import Model
+from skcrf_sdca.serving._rows import rows_of_ones
+from skcrf_sdca.serving._structures import reader_of
+from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
+from skcrf_sdca.structures.scores import LARGEST_SCORE
+from skcrf_sdca.text.features.relation_features import relation_columns
+from skcrf_sdca.text.features.token_arcs import TokenArcs
+
+_NO_SCORES = np.zeros(0)
+# The errors of one sentence say what `predict_one` calls it.
+_named = in_words(X="sequence", sequence="sentence", item="arc", position="arc")
+
+
+class ServedTrees:
+    """Trees whose arcs have rows of features, or rows that are made of tokens."""
+
+    readable = None
+
+    def __init__(self, model: Model) -> None:
+        self._model, self._trees = model, model.trees
+        n, trees = len(model.classes), model.trees
+        siblings = trees.kind.siblings
+        self._format = TreeFormat(labelled=trees.labelled, siblings=siblings)
+        self._temperature = model.temperature or 1.0
+        zeros = np.zeros(n)
+        ends = model.of_labels["intercept"], zeros, zeros
+        if model.trees.templates is None:
+            compiled = model.coef.compiled(*ends, _NO_SCORES)
+            # Its chains are not used: arcs have no neighbours.
+            chains = Chains.of_fitted(np.zeros((n, n)), 1.0)
+            self._reader = reader_of(model, compiled, chains)
+        else:
+            self._weights = Weights((model.coef.dense(), *ends, _NO_SCORES))
+
+    def predict(self, sentence: Any) -> Any:
+        """Return the best tree."""
+        scores = self.scores(sentence)
+        path, (value,) = scores.viterbi()
+        if len(path) and value == -np.inf:
+            raise self.impossible(len(path))
+        return self.answer(path)
+
+    @_named
+    def scores(self, sentence: Any) -> ArcScores:
+        """Return the Scores of one sentence, which are finite."""
+        if self._trees.templates is not None:
+            return self._of_arcs(self._arcs(sentence))
+        rows, allowed = arcs_of(sentence, 0)
+        check_sentences(sizes_of([n_rows_of(rows)]), self._trees.kind)
+        return self._arc_scores(self._reader.scores(rows), allowed)
+
+    def _arcs(self, sentence):
+        """Return the TokenArcs of one sentence."""
+        arcs = TokenArcs(self._trees.templates, [sentence], takes_siblings=True)
+        check_sentences(arcs.n_words, self._trees.kind)
+        return arcs
+
+    def _of_arcs(self, arcs):
+        """Return the ArcScores of TokenArcs."""
+        local = np.empty((arcs.n_positions, self._weights.n_labels))
+        self._weights.node_scores(arcs.feature_rows(), arcs.offsets, 0, 1, local)
+        if self._temperature != 1.0:
+            local /= self._temperature
+        return self._arc_scores(local, None)
+
+    def _arc_scores(self, local, allowed):
+        """Return the ArcScores of scores of relations, which are finite."""
+        local = np.hstack([np.zeros((len(local), 1)), local])
+        offsets = np.array([0, len(local)])
+        scores = ArcScores(local, _NO_SCORES, offsets, allowed, self._trees.kind)
+        scores.check(0)
+        return scores
+
+    def answer(self, path: NDArray[Any]) -> Any:
+        """Return the heads of a tree, or a pair of these and the relations."""
+        (tree,) = self._format.path_labels([path], self._model.classes)
+        return tree
+
+    def rows(self, node: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return marginals of heads [head, word], with a third axis for relations."""
+        (rows,) = self._format.rows(node, np.array([0, len(node)]))
+        return rows
+
+    def spans(self, path: NDArray[Any], scores: Any, scheme: str | None) -> Any:
+        """Raise ValueError: trees have no spans."""
+        raise ValueError("dependency trees have no spans: call predict_one")
+
+    def impossible(self, n_positions: int) -> ValueError:
+        """Return the error for a sentence without a tree."""
+        return ValueError(
+            "sequence: the sentence has no tree of the arcs that are allowed, with "
+            f"single_root={self._trees.kind.single_root} and "
+            f"projective={self._trees.kind.projective}"
+        )
+
+
+class _Relations:
+    """The weights of relations, by the features of words in a tree."""
+
+    def __init__(self, model: Model) -> None:
+        self._names, coef = model.classes.tolist(), model.coef
+        blocks = [model.of_labels[name] for name in ("intercept", "start", "end")]
+        self._row, values = None, coef.values
+        if coef.columns is not None:
+            # The last row is that of all features without weights.
+            values = np.vstack([values, np.zeros(values.shape[1])])
+            self._row = np.full(coef.n_features, len(values) - 1, dtype=np.int32)
+            self._row[coef.columns] = np.arange(len(values) - 1)
+        self._weights = Weights((values, *blocks, _NO_SCORES))
+
+    def names(self, columns: NDArray[np.int32]) -> list[Any]:
+        """Return the best relation of each word, of the columns of its features."""
+        columns = columns if self._row is None else self._row[columns]
+        rows = FeatureRows(rows_of_ones(columns, self._weights.n_features))
+        scores = np.empty((len(columns), len(self._names)))
+        self._weights.node_scores(rows, np.array([0, len(columns)]), 0, 1, scores)
+        return [self._names[k] for k in scores.argmax(axis=1).tolist()]
+
+
+class ServedParser(ServedTrees):
+    """Trees of an online parser; relations are found given the heads."""
+
+    def __init__(self, model: Model) -> None:
+        self._model, self._trees = model, model.trees
+        self._format = TreeFormat(labelled=False, siblings=model.trees.kind.siblings)
+        self._temperature = model.temperature or 1.0
+        dense = model.coef.dense()[:, 0]
+        self._w = np.ascontiguousarray(dense, dtype=np.float32)
+        self._relations = None
+        if model.trees.labelled:
+            self._relations = _Relations(model.trees.relations)
+
+    @_named
+    def predict(self, sentence: Any) -> Any:
+        """Return the best tree, and its relations."""
+        arcs = self._arcs(sentence)
+        rows, siblings, inference = self._of_kernels(arcs)
+        largest = LARGEST_SCORE * self._temperature
+        heads = best_heads(rows, inference, self._w, largest, siblings)
+        if heads is None:
+            # The scores that are no numbers are named there.
+            self._of_arcs(arcs)
+        if self._relations is None:
+            return heads.tolist()
+        columns = relation_columns(arcs.codes, arcs.n_words, heads)
+        return heads.tolist(), self._relations.names(columns)
+
+    def _of_kernels(self, arcs):
+        """Return the ArcRows, the SiblingRows or None, and the compiled inference."""
+        rows = arcs.rows()
+        inference = inference_on_trees(self._trees.kind, arcs.offsets, 2, None)
+        return rows, arcs.sibling_rows(rows), inference
+
+    def _of_arcs(self, arcs):
+        rows, siblings, _ = self._of_kernels(arcs)
+        local = np.empty((arcs.n_positions, 1))
+        places = are_arcs(arcs.n_words) if siblings is not None else slice(None)
+        local[places, 0] = rows.scores(self._w)
+        if siblings is not None:
+            local[~places, 0] = siblings.scores(self._w)
+        return self._arc_scores(local / self._temperature, None)

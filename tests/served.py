@@ -1,0 +1,65 @@
+"""Checks that a Predictor answers as the estimator of its model."""
+
+import io
+import json
+
+import numpy_alone
+import pytest
+from numpy.testing import assert_allclose
+
+from skcrf_sdca import save_model
+from skcrf_sdca.serving import Predictor
+
+
+def through_file(estimator):
+    save_model(estimator, file := io.BytesIO())
+    return Predictor.load(file.getvalue())
+
+
+WAYS = {"file": through_file, "estimator": Predictor.from_estimator}
+
+
+def assert_same_answers(predictor, estimator, X, *, has_proba=True):
+    """Assert that each answer of a Predictor is that of the estimator."""
+    for x in X:
+        (expected,) = estimator.predict([x])
+        found = predictor.predict_one(x)
+        assert found == expected
+        assert type(found) is type(expected)
+        (best,) = estimator.predict_n_best([x], 3)
+        paths = predictor.n_best(x, 3)
+        assert [path for path, _ in paths] == [path for path, _ in best]
+        values = [[value for _, value in own] for own in (paths, best)]
+        assert_allclose(*values, rtol=1e-9, atol=1e-12)
+        if has_proba:
+            (proba,) = estimator.predict_proba([x])
+            assert_allclose(predictor.marginals(x), proba, rtol=1e-9, atol=1e-12)
+        else:
+            with pytest.raises(ValueError, match="no probabilities"):
+                predictor.marginals(x)
+
+
+def assert_same_spans(found, expected):
+    assert [span[:3] for span in found] == [span[:3] for span in expected]
+    probabilities = [[span[3] for span in own] for own in (found, expected)]
+    assert_allclose(*probabilities, rtol=1e-9, atol=1e-12)
+
+
+FRESH = """
+import json, sys
+from skcrf_sdca.serving import Predictor
+predictor, x = Predictor.load(sys.argv[1]), json.loads(sys.argv[2])
+answers = predictor.predict_one(x), predictor.n_best(x, 2)
+print(json.dumps([predictor.marginals(x).tolist(), *answers]))
+"""
+
+
+def assert_numpy_is_enough(estimator, x, folder):
+    """Assert that a process without other packages answers as this one."""
+    save_model(estimator, folder / "model")
+    predictor = Predictor.load(folder / "model")
+    expected = predictor.marginals(x).tolist(), predictor.predict_one(x)
+    arguments = folder / "model", json.dumps(x)
+    marginals, best, _ = json.loads(numpy_alone.printed(FRESH, *arguments))
+    assert_allclose(marginals, expected[0], rtol=1e-12)
+    assert json.dumps(best) == json.dumps(expected[1])

@@ -1,0 +1,153 @@
+"""A Predictor answers as the parser of the same file, with NumPy alone."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from served import (
+    WAYS,
+    assert_numpy_is_enough,
+    assert_same_answers,
+    through_file,
+)
+
+from model_fuzz import is_refused, members, with_changes
+from skcrf_sdca import (
+    DependencyCRF,
+    OnlineDependencyCRF,
+    load_model,
+    make_tagger,
+    save_model,
+)
+from skcrf_sdca.serving import Predictor
+from skcrf_sdca.text import ArcFeatures, arc_templates
+
+WORDS = "dogs bark go home the a old".split()
+TAGS = "N V V A D D J".split()
+RELATIONS = ["nsubj", "obj", "det"]
+
+
+def treebank(n=12, longest=6, seed=0):
+    """Return sentences of tokens, and trees that are projective: heads, relations."""
+    rng = np.random.default_rng(seed)
+    X, Y = [], []
+    for size in [1, *rng.integers(2, longest, size=n)]:
+        places = rng.integers(len(WORDS), size=size)
+        X.append([(WORDS[k], TAGS[k]) for k in places])
+        # Each word is below the one before it, or the root's word.
+        heads = [0, *(int(rng.choice([1, m])) for m in range(1, size))]
+        relations = ["root", *(RELATIONS[TAGS.index(tag) % 3] for _, tag in X[-1][1:])]
+        Y.append((heads, relations))
+    return X, Y
+
+
+SENTENCES, TREES = treebank()
+NEW = [[], *treebank(n=6, longest=9, seed=1)[0]]
+COLUMNS = {"columns": ("word", "upos"), "n_features": 512}
+OF_ARCS = ArcFeatures(**COLUMNS)
+OF_SIBLINGS = ArcFeatures(arc_templates(siblings=True), **COLUMNS)
+SHORT = {"max_iter": 3, "random_state": 0}
+
+
+def optimal(**parameters):
+    return DependencyCRF(solver="lbfgs", tol=1e-2, **parameters)
+
+
+PARSERS = {
+    "online": OnlineDependencyCRF(features=OF_ARCS, **SHORT),
+    "online, relations": OnlineDependencyCRF(features=OF_ARCS, labelled=True, **SHORT),
+    "online, projective": OnlineDependencyCRF(
+        features=OF_ARCS, projective=True, single_root=False, labelled=True, **SHORT
+    ),
+    "online, siblings": OnlineDependencyCRF(
+        features=OF_SIBLINGS, projective=True, labelled=True, **SHORT
+    ),
+    "online, log loss": OnlineDependencyCRF(
+        features=OF_ARCS, loss="softmax_margin", temperature=0.5, **SHORT
+    ),
+    "tokens": optimal(features=OF_ARCS),
+    "tokens, relations": optimal(features=OF_ARCS, labelled=True, projective=True),
+    "siblings": optimal(features=OF_SIBLINGS, projective=True),
+    "hinge": DependencyCRF(
+        features=OF_ARCS, loss="hinge", max_iter=5, tol=0.1, random_state=0
+    ),
+    "pipeline": make_tagger(OF_ARCS, optimal(labelled=True)),
+}
+
+
+def of_heads(parser, y):
+    """Return the trees as a parser takes them."""
+    last = parser[-1] if hasattr(parser, "steps") else parser
+    return y if last.labelled else [heads for heads, _ in y]
+
+
+@pytest.mark.filterwarnings("ignore:the duality gap")
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("name", PARSERS)
+def test_a_parser_is_served(name, way):
+    parser = PARSERS[name]
+    parser.fit(SENTENCES, of_heads(parser, TREES))
+    predictor = way(parser)
+    has_proba = predictor._model.temperature > 0.0
+    assert_same_answers(predictor, parser, NEW, has_proba=has_proba)
+    assert_same_answers(predictor, parser, SENTENCES[:3], has_proba=has_proba)
+
+
+def arcs_of(sentences):
+    """Return the arcs of sentences as lists of dicts, of lists of str and as arrays."""
+    tokens = [[("root", "R"), *words] for words in sentences]
+    pairs = [[(h, m) for h in own for m in own[1:]] for own in tokens]
+    strings = [[[h[0] + m[0], h[1] + m[1]] for h, m in own] for own in pairs]
+    dicts = [[{"w": h[0] + m[0], "near": 0.5} for h, m in own] for own in pairs]
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=(len(own) + 1, len(own), 3)) for own in sentences]
+    return {"strings": strings, "dicts": dicts, "arrays": arrays}
+
+
+@pytest.mark.parametrize("of", ["strings", "dicts", "arrays"])
+@pytest.mark.parametrize("labelled", [False, True])
+def test_trees_of_given_arcs_are_served(of, labelled):
+    parser = optimal(labelled=labelled, alpha=0.1)
+    X = arcs_of(SENTENCES)[of]
+    predictor = through_file(parser.fit(X, of_heads(parser, TREES)))
+    assert_same_answers(predictor, parser, arcs_of(NEW[1:])[of])
+    # The root has the second word alone.
+    allowed = np.ones((3, 2), dtype=bool)
+    allowed[0, 0] = False
+    pair = next(x for x, y in zip(X, TREES, strict=True) if len(y[0]) == 2)
+    assert_same_answers(predictor, parser, [(pair, allowed)])
+
+
+def test_sentences_without_a_tree_are_refused():
+    X = arcs_of(SENTENCES)["strings"]
+    predictor = through_file(optimal().fit(X, [heads for heads, _ in TREES]))
+    pair = next(x for x, y in zip(X, TREES, strict=True) if len(y[0]) == 2)
+    # Both words are below the root alone.
+    allowed = np.array([[True, True], [False, False], [False, False]])
+    for answer in predictor.predict_one, predictor.marginals:
+        with pytest.raises(ValueError, match="no tree of the arcs .* single_root=True"):
+            answer((pair, allowed))
+    with pytest.raises(ValueError, match="^sequence: sentence 0 has 5 rows"):
+        predictor.predict_one(X[1][:1] * 5)
+    with pytest.raises(ValueError, match="have no spans"):
+        predictor.spans(pair)
+
+
+@pytest.mark.parametrize("name", ["online, log loss", "siblings", "tokens, relations"])
+def test_parsers_need_numpy_alone(name, tmp_path):
+    parser = PARSERS[name].fit(SENTENCES, of_heads(PARSERS[name], TREES))
+    assert_numpy_is_enough(parser, SENTENCES[2], tmp_path)
+
+
+@pytest.mark.parametrize("name", ["online, relations", "tokens", "pipeline"])
+def test_both_readers_refuse_the_same_documents(name):
+    parser = PARSERS[name].fit(SENTENCES, of_heads(PARSERS[name], TREES))
+    save_model(parser, file := io.BytesIO())
+    contents, n_refused = members(file), 0
+    for changed in with_changes(json.loads(contents["model.json"])):
+        changed = {**contents, "model.json": json.dumps(changed).encode()}
+        refused = is_refused(load_model, changed)
+        assert refused == is_refused(Predictor.load, changed)
+        n_refused += refused
+    assert n_refused > 100
