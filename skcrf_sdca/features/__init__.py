@@ -1,4 +1,17 @@
 """Transformers that turn dicts, strings and other items into packed features.
 
-Reading order: transformer.py, vocabulary.py, vectorizer.py, per_token.py, union.py.
+Reading order: transformer.py, vocabulary.py, vectorizer.py, per_token.py, union.py,
+window.py. The package itself has the others.
 """
+
+from typing import TYPE_CHECKING
+
+from skcrf_sdca._utils.lazy import lazy
+
+if TYPE_CHECKING:
+    from skcrf_sdca.features.window import SequenceWindow
+
+__all__ = ["SequenceWindow"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__, {"SequenceWindow": "window"})

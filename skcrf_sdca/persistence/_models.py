@@ -17,6 +17,7 @@ from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.union import SequenceUnion, joined_names
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import vocabulary_names
+from skcrf_sdca.features.window import SequenceWindow
 from skcrf_sdca.metrics import flat_accuracy_score
 from skcrf_sdca.metrics._scorers import SCORERS
 from skcrf_sdca.persistence._archive import (
@@ -58,6 +59,7 @@ TRUSTED_TYPES = sorted(
         SequenceHasher,
         PerToken,
         SequenceUnion,
+        SequenceWindow,
         Tagger,
         Constraints,
         VectorForm,

@@ -48,6 +48,7 @@ from skcrf_sdca import (
 from skcrf_sdca._utils import version_stamps
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.features import SequenceWindow
 from skcrf_sdca.metrics import flat_accuracy_score, get_scorer
 from skcrf_sdca.metrics._scorers import SCORERS
 from skcrf_sdca.persistence import (
@@ -472,6 +473,7 @@ OTHERS = [
     (PerToken(StandardScaler()), ARRAYS, None),
     (TokenFeatures([Window(Apply(has_hyphen), 1), Joint("n", At("n", 1))]), None, None),
     (SequenceUnion([("all", PerToken(StandardScaler()))]), ARRAYS, None),
+    (SequenceWindow(1), PackedSequences.from_sequences(ARRAYS), None),
     (make_tagger(SequenceVectorizer(), SDCACRF()), DICTS, LABELS),
     (make_tagger(SequenceHasher(8), SDCACRF()), [[["a"], ["b"]]], [["A", "B"]]),
 ]

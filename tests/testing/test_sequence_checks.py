@@ -25,6 +25,7 @@ from skcrf_sdca import (
     make_tagger,
 )
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.features import SequenceWindow
 from skcrf_sdca.testing import CHECKS, sequence_checks
 from skcrf_sdca.text import TokenFeatures
 
@@ -61,6 +62,7 @@ CASES = {
     "SequenceVectorizer": (SequenceVectorizer(), DICTS, None),
     "SequenceHasher": (SequenceHasher(n_features=16), DICTS, None),
     "PerToken": (PerToken(StandardScaler()), ARRAYS, None),
+    "SequenceWindow": (SequenceWindow(1, differences=True, span=2), ARRAYS, None),
     "SequenceUnion": (
         SequenceUnion(
             [("d", SequenceVectorizer(), 0), ("a", PerToken(StandardScaler()), 1)]

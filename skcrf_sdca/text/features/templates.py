@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
+from skcrf_sdca._utils.places import bounds_of, is_int
+
 from .sizes import Size, check_places, check_sizes, size_of_product, size_of_runs
 from .values import (
     Apply,
@@ -19,7 +21,6 @@ from .values import (
     Suffix,
     has_digit,
     is_capitalized,
-    is_int,
 )
 
 
@@ -176,17 +177,7 @@ class Window:
         check_sizes("Window", [self._size()])
 
     def _bounds(self):
-        if is_int(self.places):
-            return -int(self.places), int(self.places)
-        # Others, such as sets, have no order, or no place in a model file.
-        is_pair = isinstance(self.places, (tuple, list)) and len(self.places) == 2
-        if is_pair and all(map(is_int, self.places)):
-            first, last = self.places
-            return int(first), int(last)
-        raise TypeError(
-            f"places must be an int or a pair of int, (first, last); got "
-            f"{self.places!r}."
-        )
+        return bounds_of("places", self.places)
 
     def expand(self) -> list[Feature]:
         """Return the features in the order of their first places."""

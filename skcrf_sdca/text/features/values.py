@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from skcrf_sdca._utils.messages import lacking
+from skcrf_sdca._utils.places import is_int
 from skcrf_sdca._utils.shared_docs import shared_docs
 
 # For functions of other columns, the name of the column is part of the feature name.
@@ -46,11 +47,6 @@ _DOCS = {
             If `length` is not an int of at least 1.
         """,
 }
-
-
-def is_int(value):
-    """Return whether a value is an integer that files hold as one: True is none."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def check_column(column):
