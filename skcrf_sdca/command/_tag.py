@@ -122,9 +122,7 @@ def run(options):
         _check_has_probabilities(tagger[-1])
     # Bytes go out in the encoding in which they came, whatever the terminal has.
     encode_output(options.encoding.removesuffix("-sig"))
-    n_written = 0
-
-    reading = reading_of(options, labelled=False)
+    n_written, reading = 0, reading_of(options, labelled=False)
     sentences = partial(source.sentences, reading=reading)
     with answering(find, tagger, options.jobs) as answers:
 

@@ -264,14 +264,14 @@ class _Figures:
         return {FEATURES: of_all, UNKNOWN: of_all - _sizes(vectorizer.transform(items))}
 
 
-def _sizes(packed) -> NDArray[np.float64]:
+def _sizes(packed: Any) -> NDArray[np.float64]:
     """Return the number of features of each sequence."""
     return np.diff(packed.X.indptr[packed.offsets]).astype(float)
 
 
-def _counts(prefix, lists) -> dict[str, NDArray[np.float64]]:
+def _counts(prefix: str, lists: Any) -> dict[str, NDArray[np.float64]]:
     """Return how often each value occurs in each list, by the names of figures."""
-    counts = list(map(Counter, lists))
+    counts: list[Counter[str]] = list(map(Counter, lists))
     values: Iterator[str] = (value for own in counts for value in own)
     return {
         f"{prefix}{value}": np.array([own[value] for own in counts], dtype=float)

@@ -1,5 +1,6 @@
 """Dependency trees of one sentence: those of rows of arcs, and those of tokens."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,15 +37,21 @@ class ServedTrees:
         siblings = trees.kind.siblings
         self._format = TreeFormat(labelled=trees.labelled, siblings=siblings)
         self._temperature = model.temperature or 1.0
-        zeros = np.zeros(n)
-        ends = model.of_labels["intercept"], zeros, zeros
         if model.trees.templates is None:
-            compiled = model.coef.compiled(*ends, _NO_SCORES)
+            compiled = model.coef.compiled(*self._ends, _NO_SCORES)
             # Its chains are not used: arcs have no neighbours.
             chains = Chains.of_fitted(np.zeros((n, n)), 1.0)
             self._reader = reader_of(model, compiled, chains)
-        else:
-            self._weights = Weights((model.coef.dense(), *ends, _NO_SCORES))
+
+    @property
+    def _ends(self):
+        zeros = np.zeros(len(self._model.classes))
+        return self._model.of_labels["intercept"], zeros, zeros
+
+    # Those of all features, of which a file that claims many may have few.
+    @cached_property
+    def _weights(self) -> Weights:
+        return Weights((self._model.coef.dense(), *self._ends, _NO_SCORES))
 
     def predict(self, sentence: Any) -> Any:
         """Return the best tree."""
@@ -138,11 +145,14 @@ class ServedParser(ServedTrees):
         self._model, self._trees = model, model.trees
         self._format = TreeFormat(labelled=False, siblings=model.trees.kind.siblings)
         self._temperature = model.temperature or 1.0
-        dense = model.coef.dense()[:, 0]
-        self._w = np.ascontiguousarray(dense, dtype=np.float32)
         self._relations = None
         if model.trees.labelled:
             self._relations = _Relations(model.trees.relations)
+
+    @cached_property
+    def _w(self) -> NDArray[np.float32]:
+        dense = self._model.coef.dense()[:, 0]
+        return np.ascontiguousarray(dense, dtype=np.float32)
 
     @_named
     def predict(self, sentence: Any) -> Any:
