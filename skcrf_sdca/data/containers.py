@@ -21,15 +21,17 @@ def check_container(X, name="X"):
     readable = isinstance(X, Iterable) or hasattr(X, "__array__")
     is_scalar = getattr(X, "shape", None) == ()
     if not readable or is_scalar or isinstance(X, (str, bytes, Mapping, Set)):
+        found = advice_on(X, name_of(name))
+        advice = f" ({found})" if found else ""
         raise TypeError(
             f"{name_of(name)} must be a list of {words().sequence}s, got "
-            f"{type(X).__name__} instead."
+            f"{type(X).__name__} instead{advice}."
         )
     if is_frame(X):
         raise TypeError(
             f"{name_of(name)} is a data frame: pass the column that holds the "
             f"{words().sequence}s, of "
-            f"{list(X.columns)}. If each row is a token, text.read_corpus makes "
+            f"{columns_of(X)}. If each row is a token, text.read_corpus makes "
             "sequences of them."
         )
 
@@ -74,6 +76,32 @@ def is_sparse(X):
 def is_frame(X):
     """Return whether `X` is a data frame."""
     return len(getattr(X, "shape", ())) == 2 and hasattr(X, "columns")
+
+
+def columns_of(frame):
+    """Return the names of the columns of a data frame, or of a table of Arrow."""
+    # The columns of Arrow are arrays.
+    return list(getattr(frame, "column_names", frame.columns))
+
+
+# Attributes by which containers that hold no sequences are known -> what to do.
+_ADVICE = {
+    "get_docs": "text.read_corpus reads its documents, {}.get_docs(nlp.vocab)",
+    "collect_schema": "it is not computed yet: pass {}.collect()",
+    "ents": "text.read_corpus reads documents of spaCy",
+}
+
+
+def advice_on(value: Any, name: str) -> str:
+    """Return what to do with a value, called `name`, that is no sequence, or "".
+
+    Other libraries need not be there: their containers are known by what they have.
+    """
+    if isinstance(value, Mapping):
+        return "text.read_corpus reads records, such as the rows of a data set"
+    known = (advice for own, advice in _ADVICE.items() if hasattr(value, own))
+    found = next(known, None)
+    return "" if found is None else found.format(name)
 
 
 def is_graph(value):

@@ -18,7 +18,14 @@ from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.sklearn_versions import check_feature_names
 from skcrf_sdca._utils.words import numbered, place, with_article, words
 from skcrf_sdca.data import label_encoding
-from skcrf_sdca.data.containers import is_frame, is_graph, plain_column, unmasked
+from skcrf_sdca.data.containers import (
+    advice_on,
+    columns_of,
+    is_frame,
+    is_graph,
+    plain_column,
+    unmasked,
+)
 from skcrf_sdca.data.feature_names import (
     check_names_of_fit,
     check_same_names,
@@ -32,10 +39,15 @@ def _wrap():
     return f"if {X} is a single {words().sequence}, wrap it in a list: [{X}]"
 
 
+def _advice(sequence):
+    """Return what to do with an X that holds what is no sequence."""
+    return "; ".join(filter(None, [advice_on(sequence, words().X), _wrap()]))
+
+
 # What to do with an X of words, which have no features yet.
 ON_WORDS = (
     "words need features: make_tagger(TokenFeatures(), ...); text.read_corpus reads "
-    "columns of words"
+    "tables of words and labels"
 )
 
 
@@ -447,7 +459,7 @@ def format_of_sequence(sequence, index):
     raise TypeError(
         f"{place('X', index)} is {described(sequence)}; a {words().sequence} must be a "
         "list of dicts, a list of lists of str, a 2-D array or a sparse matrix "
-        f"({ON_WORDS if is_text else _wrap()})."
+        f"({ON_WORDS if is_text else _advice(sequence)})."
     )
 
 
@@ -470,7 +482,9 @@ def _has_the_form_of_a_table(X):
         if is_frame(X) and _holds_items(X, (*items, np.ndarray)):
             raise TypeError(
                 f"{words().X} is a data frame with lists or dicts in it: pass the "
-                f"column that holds the {words().sequence}s, of {list(X.columns)}."
+                f"column that holds the {words().sequence}s, of {columns_of(X)}. "
+                "Of columns with words and their labels, text.read_corpus makes "
+                "sequences."
             )
         return True
     if X.dtype.kind == "O":

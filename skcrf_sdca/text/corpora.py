@@ -3,14 +3,14 @@
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
 from skcrf_sdca._utils.files import is_regular_file
-from skcrf_sdca._utils.messages import alternatives
-from skcrf_sdca.data.containers import is_frame
+from skcrf_sdca._utils.messages import alternatives, described
+from skcrf_sdca.data.containers import advice_on, is_frame
 
 from .core.files import is_path, is_source, numbered_lines
 from .core.folders import ends_in, others_in
@@ -112,6 +112,14 @@ _BEGINNINGS = {
     ".tsv": {"#FORMAT=WebAnno": "webanno"},
     ".yml": {"nlu:": "markdown"},
     ".yaml": {"nlu:": "markdown"},
+}
+# Files of other programs, which are no text -> what reads them.
+_BINARY = {
+    ".spacy": "DocBin().from_disk(path).get_docs(nlp.vocab) of spaCy",
+    ".parquet": "pandas.read_parquet(path)",
+    ".feather": "pandas.read_feather(path)",
+    ".arrow": "datasets.Dataset.from_file(path)",
+    ".xlsx": "pandas.read_excel(path)",
 }
 _N_FIRST_LINES = 3
 _COMPRESSED = re.compile(r"\.(gz|bz2|xz)$")
@@ -345,7 +353,14 @@ def format_name(source: Any, name: str | None) -> str:
 def guessed_format(source: Any) -> str:
     """Return the name of the format that a source is taken to have."""
     if not is_source(source):
-        return "table" if is_frame(source) else "records"
+        if is_frame(source):
+            return "table"
+        # What is computed later, and documents without a vocabulary.
+        if not isinstance(source, Iterable) and (advice := advice_on(source, "source")):
+            raise TypeError(
+                f"source has no records, it is {described(source)}: {advice}."
+            )
+        return "records"
     path = os.fspath(source) if is_path(source) else str(getattr(source, "name", ""))
     if os.path.isdir(path):
         ends = ends_in(path)
@@ -360,6 +375,10 @@ def guessed_format(source: Any) -> str:
                 return name
         if suffix == ".tsv" and has_names(source):
             return "table"
+    if suffix in _BINARY:
+        raise ValueError(
+            f"{path}: a file {suffix} is no text; pass {_BINARY[suffix]} as the source."
+        )
     return _SUFFIXES.get(suffix, "columns")
 
 

@@ -279,6 +279,56 @@ def test_polars_columns_of_words_are_told_what_reads_them(column):
         small().fit(X, WORDS)
 
 
+class ArrowTable:
+    """As pyarrow.Table: its columns are arrays, and have no names."""
+
+    shape, column_names = (2, 2), ["words", "labels"]
+    columns = np.array([["a", "b"], ["c", "d"]])
+
+    def __getitem__(self, rows):
+        return self
+
+    def __array__(self, dtype=None, copy=None):
+        array = np.empty((2, 2), dtype=object)
+        array[:] = [[[WORDS[0]], [WORDS[1]]]] * 2
+        return array
+
+
+def with_attribute(name, *, is_in_a_list=False):
+    X = type("Theirs", (), {name: None})()
+    return [X] if is_in_a_list else X
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (
+            ArrowTable(),
+            r"of \['words', 'labels'\]. Of columns with words .*read_corpus",
+        ),
+        (with_attribute("get_docs"), r"read_corpus reads .* X.get_docs\(nlp.vocab\)\)"),
+        (with_attribute("collect_schema"), r"not computed yet: pass X.collect\(\)\)"),
+        (
+            with_attribute("ents", is_in_a_list=True),
+            "read_corpus reads documents of sp",
+        ),
+        ([{"tokens": WORDS[0]}], "read_corpus reads records, .*; if X is a single"),
+        ({"tokens": WORDS}, "got dict instead .text.read_corpus reads records"),
+    ],
+)
+def test_containers_of_other_libraries_are_told_what_reads_them(X, message):
+    with pytest.raises(TypeError, match=message):
+        small().fit(X, LABELS)
+
+
+def test_tables_of_arrow_are_told_what_reads_them():
+    X = pytest.importorskip("pyarrow").table({"words": WORDS, "labels": WORDS})
+    with pytest.raises(
+        TypeError, match=r"of \['words', 'labels'\]. .* text.read_corpus"
+    ):
+        small().fit(X, WORDS)
+
+
 def test_other_tables_that_hold_no_numbers_are_told_nothing_of_words():
     with pytest.raises(ValueError, match="NaN") as caught:
         small().fit(np.array([[1.0], [np.nan]]), ["A", "B"])

@@ -1075,3 +1075,91 @@ def test_rows_of_other_widths_are_told():
     bad = [["Anna", "NNP", "B-PER"], ["ran", "O"]]
     with pytest.raises(ValueError, match="record 1: its tokens have different numbers"):
         read_corpus([ROW, bad], "json")
+
+
+class Arrow:
+    """A table or a column of Arrow, whose cells are objects of its own."""
+
+    def __init__(self, values):
+        self.values = values
+        if isinstance(values, dict):
+            self.columns = [object()] * len(values)
+            self.shape = len(next(iter(values.values()))), len(values)
+            self.to_pydict = lambda: values
+        else:
+            self.to_pylist = lambda: values
+
+    def __iter__(self):
+        return iter([object()] * len(self.values))
+
+
+SENTENCES, TAGS = [["Anna", "left"], ["Yes"]], [["B-PER", "O"], ["O"]]
+A_TOKEN_A_ROW = {
+    "sentence": [1, 1, 2],
+    "word": ["Anna", "left", "Yes"],
+    "label": ["B-PER", "O", "O"],
+}
+
+
+def in_arrow(values):
+    pa = pytest.importorskip("pyarrow")
+    return pa.table(values) if isinstance(values, dict) else pa.array(values)
+
+
+@pytest.mark.parametrize("made", [Arrow, in_arrow])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"tokens": SENTENCES, "ner_tags": TAGS},
+        A_TOKEN_A_ROW,
+        [
+            {"tokens": words, "ner_tags": tags}
+            for words, tags in zip(SENTENCES, TAGS, strict=True)
+        ],
+    ],
+    ids=["sentences", "tokens", "records"],
+)
+def test_tables_and_columns_of_arrow_are_read(values, made):
+    X, y = read_corpus(made(values))
+    assert [[token["word"] for token in tokens] for tokens in X] == SENTENCES
+    assert y == TAGS
+
+
+def test_a_column_of_words_has_no_labels():
+    for source in (SENTENCES, Arrow(SENTENCES)):
+        with pytest.raises(ValueError, match=r"record 0: .*zip\(words, labels\)"):
+            read_corpus(source)
+    assert read_corpus(zip(SENTENCES, TAGS, strict=True))[1] == TAGS
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("get_docs", r"no records, .* reads its documents, source.get_docs\(nlp.vocab"),
+        ("collect_schema", r"it is not computed yet: pass source.collect\(\)"),
+    ],
+)
+def test_containers_without_records_are_told_what_has_them(name, message):
+    with pytest.raises(TypeError, match=message):
+        read_corpus(type("Theirs", (), {name: None})())
+
+
+def test_documents_of_a_doc_bin_are_read(tmp_path):
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.blank("en")
+    file = spacy.tokens.DocBin(docs=[nlp("Anna left")])
+    with pytest.raises(TypeError, match="DocBin.*source.get_docs"):
+        read_corpus(file)
+    assert read_corpus(file.get_docs(nlp.vocab))[1] == [["O", "O"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("x.spacy", "DocBin"), ("x.parquet", "read_parquet"), ("X.XLSX", "read_excel")],
+)
+def test_files_that_are_no_text_are_told_what_reads_them(name, advice, tmp_path):
+    (tmp_path / name).write_bytes(b"\x78\x9c\xff")
+    with pytest.raises(
+        ValueError, match=f"{name}: a file .* is no text; pass .*{advice}"
+    ):
+        read_corpus(tmp_path / name)

@@ -222,6 +222,12 @@ def _no_form(record, context, given):
         names = ", ".join(map(str, record))
         first = f"data[{next(iter(record))!r:.40}]"
         return f"the data set has the parts {names}: read one, such as {first}"
+    if context.labelled and given is None and list_of(is_text)(record):
+        return (
+            f"no form fits {described_record(record)}, which may be words without "
+            "labels: read the table or the data set that has both, or zip(words, "
+            "labels)"
+        )
     lacks = {name: _lacks(record, context, name) for name in FORMS}
     likely = [
         name for name, form in FORMS.items() if form.parts[0].words not in lacks[name]

@@ -13,6 +13,7 @@ from typing import Any
 
 from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import SpanScheme
+from skcrf_sdca.data.containers import plain_column
 from skcrf_sdca.data.tagging_schemes import are_labels as are_span_labels
 from skcrf_sdca.text.core.files import BLANKS, is_source, numbered_lines, place
 from skcrf_sdca.text.core.passages import Document, Passages, Read, TextSource
@@ -92,7 +93,7 @@ def _told(where):
 def _placed(source, encoding):
     """Yield the records of a file or of an iterable, each with its place."""
     if not is_source(source):
-        records = [source] if isinstance(source, Mapping) else source
+        records = [source] if isinstance(source, Mapping) else _plain(source)
         for k, record in enumerate(records):
             yield f"record {k}", record
         return
@@ -111,6 +112,13 @@ def _placed(source, encoding):
     for number, line in lines:
         where = place(source, number)
         yield where, _loaded(line, where)
+
+
+def _plain(records):
+    """Return a column of Arrow or Polars as a list; anything else as it is."""
+    if hasattr(records, "to_pylist"):
+        return records.to_pylist()
+    return plain_column(records)
 
 
 def _loaded(text, where):

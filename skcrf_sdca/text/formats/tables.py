@@ -79,6 +79,9 @@ def read_table(
 
 def _of_frame(frame):
     """Return the Table of a data frame, or of a mapping of columns."""
+    if hasattr(frame, "to_pydict"):
+        # A table of Arrow, whose columns and cells are objects of its own.
+        frame = frame.to_pydict()
     names = list(frame.columns if is_frame(frame) else frame)
     _check_distinct(names, "the data")
     columns = [
