@@ -39,6 +39,8 @@ class Words(NamedTuple):
     lbfgs: str = "LBFGSCRF"
     # The number of the first sequence, of a part of the data of the caller.
     begin: int = 0
+    # What fills missing values of X, for a scaler of scikit-learn behind it.
+    imputer: str = "PerToken(make_pipeline(SimpleImputer(add_indicator=True), {}))"
     place: Callable[..., str] = usual_place
 
 

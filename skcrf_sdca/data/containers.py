@@ -64,6 +64,17 @@ def unmasked(values: Any, where: str) -> Any:
     return np.asarray(values)
 
 
+def is_missing(value: object) -> bool:
+    """Return whether a value is None, NaN, NaT or NA."""
+    if getattr(value, "shape", ()) != ():
+        # No value, but not missing either. Some arrays warn when they are compared.
+        return False
+    try:
+        return value is None or not value == value
+    except (TypeError, ValueError, ArithmeticError):
+        return True
+
+
 def is_sparse(X):
     """Return whether `X` is a sparse matrix: there is none where SciPy has no module.
 

@@ -32,7 +32,12 @@ from skcrf_sdca.data.trees import (
 )
 
 # The functions that read sequences say sentence and arc.
-named_as_arcs = in_words(sequence="sentence", item="arc", position="arc")
+named_as_arcs = in_words(
+    sequence="sentence",
+    item="arc",
+    position="arc",
+    imputer="SimpleImputer, on one array with the rows of all arcs",
+)
 
 
 @dataclass(frozen=True)

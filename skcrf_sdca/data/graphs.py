@@ -19,7 +19,12 @@ from skcrf_sdca.data.containers import is_graph
 from skcrf_sdca.data.sequences import Data, read_sequences
 
 # The functions that read sequences call them graphs.
-named_as_graphs = in_words(sequence="graph", item="node", position="node")
+named_as_graphs = in_words(
+    sequence="graph",
+    item="node",
+    position="node",
+    imputer="SimpleImputer, on one array with the rows of all nodes",
+)
 
 # The attribute of nodes and edges of networkx that holds their features.
 ATTRIBUTE = "features"

@@ -23,6 +23,7 @@ from skcrf_sdca._utils.words import in_words, name_of, place, words
 from skcrf_sdca.data.containers import (
     check_container,
     is_frame,
+    is_missing,
     is_sparse,
     plain_column,
     unmasked,
@@ -665,18 +666,7 @@ def _check_discrete(classes, codes, lengths, positions=None):
 
 def _is_inexact(label):
     """Return whether labels are possible or probable in the place of one, or none."""
-    return type(label) in _INEXACT or _is_missing(label)
-
-
-def _is_missing(label):
-    """Return whether a label is None, NaN, NaT or NA."""
-    if getattr(label, "shape", ()) != ():
-        # No label, but not missing either. Some arrays warn when they are compared.
-        return False
-    try:
-        return label is None or not label == label
-    except (TypeError, ValueError, ArithmeticError):
-        return True
+    return type(label) in _INEXACT or is_missing(label)
 
 
 def _place(t, lengths, name):

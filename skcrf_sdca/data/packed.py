@@ -28,6 +28,7 @@ from skcrf_sdca.data.rows import (
     common_form,
     frozen,
     offsets_of_lengths,
+    on_missing,
     sequence_rows,
 )
 
@@ -539,10 +540,12 @@ class PackedSequences:
         else:
             row, feature = divmod(entry, self.n_features)
         i = int(np.searchsorted(self._offsets, row, side="right")) - 1
+        is_missing = np.isnan(values[entry])
+        cure = on_missing(self.is_sparse) if is_missing else "replace such values."
         raise ValueError(
-            f"{words().X} contains {'NaN' if np.isnan(values[entry]) else 'infinity'}: "
+            f"{words().X} contains {'NaN' if is_missing else 'infinity'}: "
             f"{numbered(i)}, {words().position} {row - self._offsets[i]}, "
-            f"feature {feature}; replace or remove such values."
+            f"feature {feature}; {cure}"
         )
 
 

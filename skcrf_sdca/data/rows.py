@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from skcrf_sdca._utils.memory import BLOCK
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import name_of, numbered, place, words
-from skcrf_sdca.data.containers import unmasked
+from skcrf_sdca.data.containers import is_missing, unmasked
 
 _INT32_MAX = np.iinfo(np.int32).max
 
@@ -177,7 +177,8 @@ def _numeric(array, where, advice=""):
         with np.errstate(over="ignore"):
             return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        wrong = _place_of_no_number(array)
+        wrong, value = _no_number(array)
+        advice = f"; {on_missing()}" if is_missing(value) else advice
         message = f"{name_of(where)} must hold numbers{wrong}: {error}"
         raise ValueError(f"{message}{advice}") from error
 
@@ -190,17 +191,22 @@ def _rows_of_numbers(array, where, advice=""):
     return array if array.dtype == np.float32 else _numeric(array, where, advice)
 
 
-def _place_of_no_number(rows):
-    """Return for a message which entry of an array of two axes is no number."""
+def _no_number(rows):
+    """Return for a message where an array has no number, and what it has there."""
     for index, value in np.ndenumerate(rows if rows.ndim == 2 else ()):
         try:
             float(value)
         except (TypeError, ValueError, OverflowError):
             t, feature = index
-            return (
-                f", but {words().position} {t}, feature {feature} is {described(value)}"
-            )
-    return ""
+            where = f"{words().position} {t}, feature {feature}"
+            return f", but {where} is {described(value)}", value
+    return "", 0
+
+
+def on_missing(is_sparse: bool = False) -> str:
+    """Return what to do about missing values of X."""
+    scaler = f"StandardScaler({'with_mean=False' * is_sparse})"
+    return f"fill missing values first, by {words().imputer.format(scaler)}."
 
 
 _MIXED_FRAME = (

@@ -38,13 +38,14 @@ class ServedTrees:
         self._format = TreeFormat(labelled=trees.labelled, siblings=siblings)
         self._temperature = model.temperature or 1.0
         if model.trees.templates is None:
-            compiled = model.coef.compiled(*self._ends, _NO_SCORES)
+            intercept, start, end = self._ends
+            compiled = model.coef.compiled(intercept, start, end, _NO_SCORES)
             # Its chains are not used: arcs have no neighbours.
             chains = Chains.of_fitted(np.zeros((n, n)), 1.0)
             self._reader = reader_of(model, compiled, chains)
 
     @property
-    def _ends(self):
+    def _ends(self) -> tuple[NDArray[np.float64], ...]:
         zeros = np.zeros(len(self._model.classes))
         return self._model.of_labels["intercept"], zeros, zeros
 
