@@ -110,14 +110,7 @@ def run(options):
             f"--to: tokens of the format {source.name} have features, and no text."
         )
     documents: list[Document] = []
-    find, told = _labels, _labelled
-    if options.proba:
-        find, told = _labels_and_marginals, _with_proba
-    elif options.spans:
-        find, told = partial(_spans, options.at_least), _span_lines
-    elif options.to:
-        find = partial(_spans, options.at_least)
-        told = partial(_keep_documents, documents)
+    find, told = _find_and_tell(options, documents)
     if find is not _labels:
         _check_has_probabilities(tagger[-1])
     # Bytes go out in the encoding in which they came, whatever the terminal has.
@@ -139,6 +132,17 @@ def run(options):
     _tell(options, source, reading)
     if options.to:
         _write_documents(options, documents)
+
+
+def _find_and_tell(options, documents):
+    """Return what answers sentences, and what yields the texts of the answers."""
+    if options.proba:
+        return _labels_and_marginals, _with_proba
+    if options.spans:
+        return partial(_spans, options.at_least), _span_lines
+    if options.to:
+        return partial(_spans, options.at_least), partial(_keep_documents, documents)
+    return _labels, _labelled
 
 
 def _tell(options, source, reading):

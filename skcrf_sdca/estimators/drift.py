@@ -5,12 +5,10 @@ sure of it.
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.grids import Cell, clipped, text_grid
@@ -264,16 +262,15 @@ class _Figures:
         return {FEATURES: of_all, UNKNOWN: of_all - _sizes(vectorizer.transform(items))}
 
 
-def _sizes(packed: Any) -> NDArray[np.float64]:
+def _sizes(packed):
     """Return the number of features of each sequence."""
     return np.diff(packed.X.indptr[packed.offsets]).astype(float)
 
 
-def _counts(prefix: str, lists: Any) -> dict[str, NDArray[np.float64]]:
+def _counts(prefix, lists):
     """Return how often each value occurs in each list, by the names of figures."""
-    counts: list[Counter[str]] = list(map(Counter, lists))
-    values: Iterator[str] = (value for own in counts for value in own)
+    counts = [Counter(own) for own in lists]
     return {
         f"{prefix}{value}": np.array([own[value] for own in counts], dtype=float)
-        for value in sorted(set(values))
+        for value in sorted(set().union(*counts))
     }
