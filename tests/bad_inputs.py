@@ -291,14 +291,14 @@ refused(
 refused("complex_value", *with_value(1j), TE, f"{PLACE} .* complex; it must be a str")
 refused("tuple_of_numbers", *with_value((1, 2)), TE, f"{PLACE}: 1 is of type int")
 refused("int_beyond_float", *with_value(10**400), VE, f"{PLACE}: int too large")
-for name, value, text in (
-    ("nan_in_an_array", np.nan, "NaN"),
-    ("infinity_in_an_array", np.inf, "infinity"),
-    ("minus_infinity_in_an_array", -np.inf, "infinity"),
+for name, value, text, cure in (
+    ("nan_in_an_array", np.nan, "NaN", "fill missing values"),
+    ("infinity_in_an_array", np.inf, "infinity", "replace such values"),
+    ("minus_infinity_in_an_array", -np.inf, "infinity", "replace such values"),
 ):
     X = [ARRAYS[0], ARRAYS[1].copy()]
     X[1][1, 2] = value
-    message = f"X contains {text}: sequence 1, position 1, feature 2; replace or"
+    message = f"X contains {text}: sequence 1, position 1, feature 2; {cure}"
     refused(name, X, LABELS[:2], VE, message, fitted_on="arrays")
 
 

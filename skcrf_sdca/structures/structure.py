@@ -13,7 +13,7 @@ which solvers need some (see `skcrf_sdca.solvers.base.check_needs`):
 
 Every structure has the abstract methods and properties of `Structure`:
 
-    sizes             `n_tied`, `sizes`, `potential_axes`, `log_counts`
+    sizes             `n_tied`, `log_counts`
     weights           `new_parameters`, `scores`, `add_features`
 
 The others have a default that is right for any structure, or belong to something that

@@ -418,7 +418,7 @@ def test_no_templates_give_no_features():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ("a b", "X must be a list of sequences, got str"),
+        ("a b", "X is of type str 'a b'; it must be a list of sequences of tokens"),
         (None, "X must be a list of sequences, got NoneType"),
         (["the", "dog"], r"sequence 0 is of type str 'the'; .* wrap it"),
         ([{"word": "a"}], r"sequence 0 is of type dict; .* wrap it"),
