@@ -198,6 +198,7 @@ PUBLIC = {
     "transition_features",
     "transition_features_",
     "transitions",
+    "TransitionFeatureWeights",
     "all_possible_transitions",
     "_transitions",
     "edgecolor",

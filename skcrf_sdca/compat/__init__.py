@@ -5,8 +5,9 @@ _conversion.py (turns such files into estimators and back), _dump.py (their text
 _items.py, _tagger.py, _training_log.py, _log_parser.py, _fileresource.py, _crf.py and
 _label_lists.py (an estimator with the interface of sklearn-crfsuite), _pickles.py (its
 pickles), _data_files.py (data of CRFsuite's command), estimator.py, metrics.py,
-scorers.py and utils.py (its other modules), _online_training.py, _training.py and
-_trainer.py (with _tagger.py they are pycrfsuite/, the interface of python-crfsuite).
+scorers.py and utils.py (its other modules), _eli5.py and _explainers.py (for eli5),
+_online_training.py, _training.py and _trainer.py (with _tagger.py they are pycrfsuite/,
+the interface of python-crfsuite).
 Neither of the two packages is needed.
 
 Names are imported when somebody asks for one: `pycrfsuite.Tagger` needs NumPy alone.
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     )
     from skcrf_sdca.compat._crf import CRF
     from skcrf_sdca.compat._data_files import read_crfsuite_data
+    from skcrf_sdca.compat._explainers import register_eli5
     from skcrf_sdca.compat._pickles import load_pickle
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "from_crfsuite",
     "load_pickle",
     "read_crfsuite_data",
+    "register_eli5",
     "to_crfsuite",
 ]
 
@@ -46,6 +49,7 @@ _HOMES = {
     "from_crfsuite": "_conversion",
     "load_pickle": "_pickles",
     "read_crfsuite_data": "_data_files",
+    "register_eli5": "_explainers",
     "to_crfsuite": "_conversion",
 }
 _MODULES = "estimator", "metrics", "pycrfsuite", "scorers", "utils"
