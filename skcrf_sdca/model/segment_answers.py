@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
-from skcrf_sdca.data.tagging_schemes import get_scheme
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.model.sequence_answers import ChainAnswers
 from skcrf_sdca.model.span_queries import SegmentReading
@@ -146,16 +145,7 @@ class SegmentAnswers(ChainAnswers):
         return weight_table(coef, type=types, feature=names)
 
     def _reading(self, scheme):
-        # A scheme may have two names.
-        own = self.scheme_
-        if scheme is not None and (
-            own is None or get_scheme(scheme) != get_scheme(own)
-        ):
-            raise ValueError(
-                f"scheme={scheme!r}, but the model was fitted with scheme={own!r}; set "
-                "scheme=None"
-            )
-        return SegmentReading(self._grammar())
+        return SegmentReading.of(self._grammar(), scheme)
 
     def _asked_spans(self, spans, lengths, scheme):
         return self._reading(scheme).asked(spans, lengths)

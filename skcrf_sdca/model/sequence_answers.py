@@ -40,8 +40,8 @@ from skcrf_sdca.model.span_queries import (
     with_first,
     with_texts,
 )
+from skcrf_sdca.structures.chain.fitted_tuples import FittedTuples
 from skcrf_sdca.structures.chain.parameters import ChainParameters
-from skcrf_sdca.structures.chain.tuple_scores import FittedTuples
 
 LENGTHS = """\
 lengths : array-like of int of shape (n,), default=None

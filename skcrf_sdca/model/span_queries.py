@@ -24,6 +24,7 @@ from skcrf_sdca.data.spans import (
     extract_spans,
     span_rows,
 )
+from skcrf_sdca.data.tagging_schemes import get_scheme
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 
@@ -113,6 +114,20 @@ class SegmentReading(NamedTuple):
     """The segments of a Grammar outside of "O", as spans."""
 
     grammar: Grammar
+
+    @classmethod
+    def of(cls, grammar, scheme):
+        """Return the same; ValueError if a scheme, or None, is not the own one."""
+        own = grammar.scheme
+        # A scheme may have two names.
+        if scheme is not None and (
+            own is None or get_scheme(scheme) != get_scheme(own)
+        ):
+            raise ValueError(
+                f"scheme={scheme!r}, but the model was fitted with scheme={own!r}; set "
+                "scheme=None"
+            )
+        return cls(grammar)
 
     def found(self, paths, offsets):
         """Return the spans (type, begin, end) of label numbers, a list of lists."""

@@ -4,7 +4,6 @@ Owns what a file says of a CRF beside its vectorizer: labels, weights, the figur
 the fit, and what only some types have.
 """
 
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,13 @@ from skcrf_sdca.model.fitted import (
     names_of_fit,
     set_fitted,
 )
-from skcrf_sdca.persistence._entries import attributes_of, axis_size
+from skcrf_sdca.persistence._entries import (
+    attributes_of,
+    axis_size,
+    checked_label_parts,
+    checked_segments,
+    checked_tuples,
+)
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of
 from skcrf_sdca.persistence._registry import CRFS, type_name
@@ -38,22 +43,12 @@ from skcrf_sdca.persistence._values import (
 from skcrf_sdca.persistence._vectorizers import describe_vectorizer, rebuild_vectorizer
 from skcrf_sdca.structures.chain.label_parts import LabelParts
 from skcrf_sdca.structures.chain.tuple_parameters import form_of_weights, parameters_of
-from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 from skcrf_sdca.structures.form import Weights
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.text import ArcFeatures
 
-# Weights of label tuples, of a CRF that has them: how many arrays there are of more
-# than two labels, and how many weights edge features have, None without these.
-TUPLES = {"n_higher": int, "n_edge_stored": (int, NoneType)}
-# What the labels of a SegmentCRF are read by; with features of segments also the
-# vectorizer of these.
-SEGMENTS = {"scheme": (str, NoneType), "max_length": int}
-# The names of the parts of labels, and how many numbers say which label has which.
-LABEL_PARTS = {"names": list, "n_stored": int}
 # What a GraphCRF knows of edges beside their weights.
 GRAPHS = {"n_edge_features": int}
-MAX_HIGHER = MOST_ORDER - 1
 # Visits are counted in doubles.
 MOST_VISITS = 2**53
 
@@ -222,15 +217,8 @@ def _stream_from(known, stream, array, weights):
 
 def _parts_from(model, array, n_labels):
     """Return the attributes of the parts of labels."""
-    entry = fields(model["label_parts"], "label_parts", LABEL_PARTS)
-    names, n_stored = entry["names"], entry["n_stored"]
-    if "tuples" in model or n_stored < n_labels or len(set(names)) != len(names):
-        raise ModelFormatError(
-            "label_parts: names must be distinct, every label must have a part, and "
-            "there must be no tuples"
-        )
-    if not set(map(type, names)) <= {str}:
-        raise ModelFormatError("label_parts: names must be str")
+    n_stored, _ = checked_label_parts(model, n_labels)
+    names = model["label_parts"]["names"]
     shape = n_labels, len(names)
     found = np.fromiter(names, dtype=object, count=len(names))
     matrix = _sparse_from(array, "label_features", n_stored, shape)
@@ -251,13 +239,7 @@ def _tuples_of(crf, weights):
 def _tuples_from(entry, array, classes):
     if entry is None:
         return {}
-    fields(entry, "tuples", TUPLES)
-    n_higher, n_stored = entry["n_higher"], entry["n_edge_stored"]
-    if not 0 <= n_higher <= MAX_HIGHER or (n_stored is not None and n_stored < 0):
-        raise ModelFormatError(
-            f"tuples: n_higher must be from 0 to {MAX_HIGHER}, and n_edge_stored null "
-            "or not negative"
-        )
+    n_higher, n_stored = checked_tuples(entry)
     found = {"higher_transitions_": n_higher * (None,), "edge_coef_": n_stored}
     return {name: value for name, value in found.items() if value not in ((), None)}
 
@@ -270,16 +252,15 @@ def _segments_of(crf, weights):
 
 
 def _segments_from(entry, array, classes):
-    more = {"vectorizer": dict} if "vectorizer" in entry else {}
-    fields(entry, "segments", SEGMENTS | more)
+    scheme, max_length = checked_segments(entry)
     # The array of lengths is as long as max_length: it is read before a table is made.
-    types = Grammar(plain_labels(classes), entry["scheme"], 1).types
+    types = Grammar(plain_labels(classes), scheme, 1).types
     attributes = {
         "types_": np.fromiter(types, dtype=object, count=len(types)),
-        "max_length_": axis_size("segments: max_length", entry["max_length"], least=1),
-        "scheme_": entry["scheme"],
+        "max_length_": max_length,
+        "scheme_": scheme,
     }
-    if more:
+    if "vectorizer" in entry:
         vectorizer = rebuild_vectorizer(entry["vectorizer"], array)
         attributes["segment_vectorizer_"] = vectorizer
         attributes["segment_coef_"] = vectorizer.n_features_out_

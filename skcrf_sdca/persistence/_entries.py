@@ -15,6 +15,7 @@ from skcrf_sdca._utils.typing import SolverName
 from skcrf_sdca.features.vocabulary import check_tables
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._values import parameters_from, rebuild_fit
+from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 from skcrf_sdca.text.features.arc_templates import ArcTemplates
 from skcrf_sdca.text.features.relation_features import N_FEATURES
 from skcrf_sdca.text.spans.offsets import check_pattern
@@ -53,6 +54,15 @@ COMPAT = {
     "estimator": dict,
     "dev_score": (float, NoneType),
 }
+# Weights of label tuples, of a CRF that has them: how many arrays there are of more
+# than two labels, and how many weights edge features have, None without these.
+TUPLES = {"n_higher": int, "n_edge_stored": (int, NoneType)}
+# What the labels of a SegmentCRF are read by; with features of segments also the
+# vectorizer of these.
+SEGMENTS = {"scheme": (str, NoneType), "max_length": int}
+# The names of the parts of labels, and how many numbers say which label has which.
+LABEL_PARTS = {"names": list, "n_stored": int}
+MAX_HIGHER = MOST_ORDER - 1
 # Of an OnlineDependencyCRF, whose relations are of a PassiveAggressiveCRF.
 PARSER = {
     "type": str,
@@ -138,6 +148,40 @@ def check_compat(crf):
     name = crf["estimator"].get("type")
     if name not in WITHIN_COMPAT:
         raise ModelFormatError(f"a model of type {name!r:.40} has no place in it")
+
+
+def checked_tuples(entry):
+    """Return how many arrays there are of three labels and more, and edge weights."""
+    fields(entry, "tuples", TUPLES)
+    n_higher, n_stored = entry["n_higher"], entry["n_edge_stored"]
+    if not 0 <= n_higher <= MAX_HIGHER or (n_stored is not None and n_stored < 0):
+        raise ModelFormatError(
+            f"tuples: n_higher must be from 0 to {MAX_HIGHER}, and n_edge_stored null "
+            "or not negative"
+        )
+    return n_higher, n_stored
+
+
+def checked_segments(entry):
+    """Return the scheme of labels, and the largest length of a segment."""
+    more = {"vectorizer": dict} if "vectorizer" in entry else {}
+    fields(entry, "segments", SEGMENTS | more)
+    max_length = axis_size("segments: max_length", entry["max_length"], least=1)
+    return entry["scheme"], max_length
+
+
+def checked_label_parts(crf, n_labels):
+    """Return how many numbers say which label has which part, and the parts."""
+    entry = fields(crf["label_parts"], "label_parts", LABEL_PARTS)
+    names, n_stored = entry["names"], entry["n_stored"]
+    if "tuples" in crf or n_stored < n_labels or len(set(names)) != len(names):
+        raise ModelFormatError(
+            "label_parts: names must be distinct, every label must have a part, and "
+            "there must be no tuples"
+        )
+    if not set(map(type, names)) <= {str}:
+        raise ModelFormatError("label_parts: names must be str")
+    return n_stored, len(names)
 
 
 def check_parser(parser):

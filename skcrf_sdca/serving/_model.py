@@ -9,17 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, Lookup
-from skcrf_sdca._kernels.features._features import RowLayout
-from skcrf_sdca._kernels.features._weights import Weights
-from skcrf_sdca._utils.archives import FLOAT, INT
-from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.data.label_reading import names_of_labels, scheme_of
-from skcrf_sdca.data.trees import UNSPECIFIED, TreeKind
+from skcrf_sdca.data.trees import UNSPECIFIED
 from skcrf_sdca.persistence._entries import (
     CHAINS,
     PIPELINES,
     RELATIONS,
-    arc_templates_from,
     attributes_of,
     check_compat,
     check_parser,
@@ -31,66 +26,25 @@ from skcrf_sdca.persistence._head import model_of
 from skcrf_sdca.persistence._labels import labels_from
 from skcrf_sdca.persistence._templates import templates_from
 from skcrf_sdca.persistence._values import DTYPES, parameters_from
-from skcrf_sdca.structures.scores import check_weights
-from skcrf_sdca.text.features.arc_templates import ArcTemplates
+from skcrf_sdca.serving._weights import (
+    OF_STRUCTURES,
+    Coef,
+    coef_of_items,
+    coef_of_rows,
+    label_weights,
+    trees_of,
+)
 
 # The structures of models by their types, and why others are not served.
-STRUCTURES = dict.fromkeys(CHAINS, "chain") | {"DependencyCRF": "trees"}
+STRUCTURES = dict.fromkeys(CHAINS, "chain")
+STRUCTURES |= {"DependencyCRF": "trees", "SegmentCRF": "segments"}
 _OF_GRAPHS = "its graphs are read, and their nodes eliminated, with SciPy"
 NOT_SERVED = dict.fromkeys(("GraphCRF", "TreeCRF"), _OF_GRAPHS)
-# What other chains have.
+# The entries of chains that are structures of their own.
 OTHERS = ("tuples", "label_parts")
 OF_PIPELINE = ("features", "vectorizer", "crf")
-# Parameters of trees, with their defaults.
-OF_TREES = {"single_root": True, "projective": False, "labelled": False}
 # The input formats whose sequences are rows of numbers, or one signal.
 OF_ROWS = ("arrays", "packed", "signals", "table_with_lengths")
-# The weights of labels, their axes, and whether -inf forbids.
-OF_LABELS = {
-    "intercept": (1, False),
-    "start": (1, True),
-    "end": (1, True),
-    "transition": (2, True),
-}
-
-
-class Coef(NamedTuple):
-    """Weights of features: (d, K), or of each feature the labels that have some.
-
-    The row of feature j is then ``values[bounds[j]:bounds[j + 1]]``, of ``labels``.
-    With ``columns``, which ascend, rows are of these features alone, and others have no
-    weights: a file may say that there are many.
-    """
-
-    values: NDArray[np.float64]
-    n_features: int
-    bounds: NDArray[np.int64] | None = None
-    labels: NDArray[np.int32] | None = None
-    columns: NDArray[np.int64] | None = None
-
-    def compiled(self, intercept, start, end, tied):
-        """Return all weights as the kernels take them."""
-        layout = None
-        if self.bounds is not None:
-            layout = RowLayout(
-                self.n_features,
-                len(intercept),
-                self.bounds,
-                self.labels,
-                np.ones(len(self.values), dtype=bool),
-            )
-        blocks = self.values, intercept, start, end, tied
-        return Weights(blocks, layout=layout)
-
-    def dense(self):
-        """Return the weights (d, K) of all features; MemoryError if they do not fit."""
-        if self.columns is None:
-            return self.values
-        shape = self.n_features, self.values.shape[1]
-        check_fits(8.0 * np.prod(shape), "the weights", "this file has too many")
-        weights = np.zeros(shape)
-        weights[self.columns] = self.values
-        return weights
 
 
 class Items(NamedTuple):
@@ -100,15 +54,6 @@ class Items(NamedTuple):
     dtype: type
     lookup: Lookup
     templates: dict[str, Any] | None  # the parameters of a TokenFeatures
-
-
-class Trees(NamedTuple):
-    """Which dependency trees there are, and what the features of their arcs are of."""
-
-    kind: TreeKind
-    labelled: bool
-    templates: ArcTemplates | None  # of tokens; None if a sentence is its arcs
-    relations: Any = None  # the Model of relations, given the heads
 
 
 class Model(NamedTuple):
@@ -124,7 +69,7 @@ class Model(NamedTuple):
     of_labels: dict[str, NDArray[np.float64]]
     tokens: str | None = None  # how the texts of the training were cut
     structure: str = "chain"
-    trees: Any = None  # the Trees of a parser
+    own: Any = None  # what its structure has beside, such as Trees
 
 
 def model_from(document, array):
@@ -165,8 +110,8 @@ def _check_is_served(crf, vectorizer):
         why = f"it is a {name!s:.40}, and no fitted CRF"
     elif name not in STRUCTURES:
         why = NOT_SERVED.get(name, f"it is a {name!s:.40}, and no chain")
-    elif any(part in crf for part in OTHERS):
-        why = "it has parts of labels, or weights of edge features or three labels"
+    elif "vectorizer" in crf.get("segments", ()):
+        why = "its features of segments come from a function, which no file has"
     elif vectorizer is None:
         if crf.get("input_format") in OF_ROWS:
             return
@@ -187,8 +132,9 @@ def _check_entries(parts, of_rows=OF_ROWS):
     ``of_rows`` are the input formats of rows of numbers that it may have.
     """
     crf = parts["crf"]
-    more = {name: dict for name in ("stream", "arc_features") if name in crf}
-    attributes_of(crf, more)
+    more = [name for name in ("stream", "arc_features", *OTHERS) if name in crf]
+    of_segments = ["segments"] * (crf["type"] == "SegmentCRF")
+    attributes_of(crf, dict.fromkeys([*more, *of_segments], dict))
     own, before = crf["vectorizer"], parts.get("vectorizer")
     if before is not None:
         check_vectorizer(before)
@@ -211,18 +157,26 @@ def _check_entries(parts, of_rows=OF_ROWS):
 
 def _model_of(crf, array, vectorizer=None, features=None):
     """Return the Model of the checked entries of a CRF and of the steps before it."""
-    n_features, items, trees = crf["n_features"], None, None
-    structure = STRUCTURES[crf["type"]]
-    parameters = parameters_from(crf["parameters"])
-    if structure == "trees":
-        trees = _trees_of(parameters, crf.get("arc_features", features), n_features)
-        features = None
+    n_features, items = crf["n_features"], None
+    structure = next((n for n in OTHERS if n in crf), STRUCTURES[crf["type"]])
+    if "arc_features" not in crf and structure == "trees" and features is not None:
+        crf, features = crf | {"arc_features": features}, None
     if vectorizer is not None:
         # Its dicts go before the weights come: they are as large.
         items = _items_from(vectorizer, features, n_features)
+    parameters = parameters_from(crf["parameters"])
     classes = labels_from(crf["labels"])
-    coef = array, crf["n_stored"], n_features, len(classes)
-    blocks = OF_LABELS if trees is None else ["intercept"]
+    coef_from = coef_of_rows if items is None else coef_of_items
+    own = OF_STRUCTURES[structure](crf, array, classes.tolist(), coef_from)
+    # Parts of labels have weights in the place of labels.
+    n_columns = own[1].shape[1] if structure == "label_parts" else len(classes)
+    forbids = {"intercept": False}
+    if structure != "trees":
+        forbids |= dict.fromkeys(("start", "end"), structure != "label_parts")
+    of_labels = {
+        name: label_weights(array, name, (n_columns,), forbids=own_forbids)
+        for name, own_forbids in forbids.items()
+    }
     return Model(
         classes,
         names_of_labels(classes.tolist(), parameters.get("label_names")),
@@ -230,32 +184,15 @@ def _model_of(crf, array, vectorizer=None, features=None):
         _temperature_of(crf),
         crf["input_format"],
         items,
-        _coef_of_rows(*coef) if items is None else _coef_of_items(*coef),
-        {name: _of_labels(array, name, len(classes)) for name in blocks},
+        coef_from(array, "coef", crf["n_stored"], n_features, n_columns),
+        of_labels,
         structure=structure,
-        trees=trees,
+        own=own,
     )
 
 
 def _temperature_of(crf):
     return float(crf["fit"].get("temperature", 1.0))
-
-
-def _trees_of(parameters, features, n_features):
-    """Return the Trees of a parser, whose entry ``features`` may be None."""
-    own = {name: parameters.get(name, n) for name, n in OF_TREES.items()}
-    if set(map(type, own.values())) != {bool}:
-        raise ModelFormatError(f"the parameters {list(OF_TREES)} must be bool")
-    templates = None if features is None else arc_templates_from(features)
-    siblings = templates is not None and bool(templates.siblings)
-    if templates is not None and templates.n_features != n_features:
-        raise ModelFormatError(
-            f"features has n_features={templates.n_features}, but the CRF {n_features}"
-        )
-    if siblings and not own["projective"]:
-        raise ModelFormatError("features: siblings need projective=True")
-    labelled = own.pop("labelled")
-    return Trees(TreeKind(**own, siblings=siblings), labelled, templates)
 
 
 def _parser_from(parser, array):
@@ -264,7 +201,7 @@ def _parser_from(parser, array):
     n_features, relations = parser["n_features"], parser["relations"]
     parameters = parameters_from(parser["parameters"])
     features = parser["features"] or {"type": "ArcFeatures", "parameters": {}}
-    trees = _trees_of(parameters, features, n_features)
+    trees = trees_of(parameters, features, n_features)
     if trees.labelled and relations is None:
         raise ModelFormatError("labelled=True, but the model has no relations")
     if relations is not None:
@@ -277,10 +214,10 @@ def _parser_from(parser, array):
         _temperature_of(parser),
         "tokens",
         None,
-        _coef_of_rows(array, parser["n_stored"], n_features, 1),
+        coef_of_rows(array, "coef", parser["n_stored"], n_features, 1),
         {},
         structure="parser",
-        trees=trees,
+        own=trees,
     )
 
 
@@ -310,53 +247,3 @@ def _items_from(vectorizer, features, n_features):
         Lookup(vocabulary).in_tables(),
         None if features is None else templates_from(features),
     )
-
-
-def _of_labels(array, name, n_labels):
-    n_axes, forbids = OF_LABELS[name]
-    weights = array(name, FLOAT, n_axes * (n_labels,))
-    check_weights(name, weights, forbids=forbids)
-    return weights
-
-
-def _coef_of_rows(array, n_stored, n_features, n_labels):
-    """Return the Coef of rows of numbers: of all labels."""
-    if n_stored is None:
-        return _dense_coef(array, n_features, n_labels)
-    values, features, labels = _stored_coef(array, n_stored, n_features, n_labels)
-    columns, rows = np.unique(features, return_inverse=True)
-    dense = np.zeros((len(columns), n_labels))
-    dense[rows, labels] = values
-    return Coef(dense, n_features, columns=columns)
-
-
-def _coef_of_items(array, n_stored, n_features, n_labels):
-    """Return the Coef of items, of which each feature has a name in the file."""
-    if n_stored is None:
-        return _dense_coef(array, n_features, n_labels)
-    values, features, labels = _stored_coef(array, n_stored, n_features, n_labels)
-    # From a row for each label to a row for each feature.
-    order = np.argsort(features, kind="stable")
-    counts = np.bincount(features, minlength=n_features)
-    bounds = np.concatenate([[0], np.cumsum(counts)])
-    return Coef(values[order], n_features, bounds, labels[order])
-
-
-def _dense_coef(array, n_features, n_labels):
-    values = array("coef", FLOAT, (n_features, n_labels))
-    check_weights("coef", values, forbids=False)
-    return Coef(values, n_features)
-
-
-def _stored_coef(array, n_stored, n_features, n_labels):
-    """Return the stored weights, and their features and labels."""
-    values = array("coef_data", FLOAT, (n_stored,))
-    features = array("coef_indices", INT, (n_stored,))
-    indptr = array("coef_indptr", INT, (n_labels + 1,))
-    check_weights("coef", values, forbids=False)
-    if indptr[0] != 0 or indptr[-1] != n_stored or (np.diff(indptr) < 0).any():
-        raise ModelFormatError("coef_indptr must go from 0 to the number of weights")
-    if features.min(initial=0) < 0 or features.max(initial=-1) >= n_features:
-        raise ModelFormatError(f"coef_indices must be from 0 to {n_features - 1}")
-    labels = np.repeat(np.arange(n_labels, dtype=np.int32), np.diff(indptr))
-    return values, features, labels

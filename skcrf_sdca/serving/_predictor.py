@@ -12,7 +12,12 @@ from skcrf_sdca._utils.typing import FilePath, SpanScheme, SupportsRead
 from skcrf_sdca.persistence._archive import opened_to_read, read_archive
 from skcrf_sdca.persistence._entries import RELATIONS
 from skcrf_sdca.serving._model import Model, model_from
-from skcrf_sdca.serving._structures import ServedChain
+from skcrf_sdca.serving._structures import (
+    ServedChain,
+    ServedParts,
+    ServedSegments,
+    ServedTuples,
+)
 from skcrf_sdca.serving._trees import ServedParser, ServedTrees
 from skcrf_sdca.text.core.tokens import Tokens
 from skcrf_sdca.text.features.sentences import SentenceFeatures
@@ -25,6 +30,9 @@ NOT_READ = ["stream_", f"{RELATIONS}stream_"]
 # What a model of each structure is served by.
 SERVED: dict[str, Any] = {
     "chain": ServedChain,
+    "label_parts": ServedParts,
+    "tuples": ServedTuples,
+    "segments": ServedSegments,
     "trees": ServedTrees,
     "parser": ServedParser,
 }
@@ -95,10 +103,10 @@ class Predictor:
         ------
         ModelFormatError
             If the file is damaged, is not a model, or holds a model that only
-            `load_model` reads: of a table without lengths, of a higher order, with edge
-            features or a `SequenceHasher`, of segments or graphs. The message names
-            what it is. The error is a ValueError. The parameters and the stream that
-            only another fit would use are not read.
+            `load_model` reads: of a table without lengths, of graphs, with a
+            `SequenceHasher` or with features of segments. The message says why. The
+            error is a ValueError. The parameters and the stream that only another fit
+            would use are not read.
         TypeError, MemoryError, OSError
             As `load_model`.
         """
@@ -285,22 +293,23 @@ class Predictor:
                 "of the tokens of a text, and call predict_one."
             )
         check_reads_words(templates["columns"], self._features.read)
+        has_spans = scheme is not None or self._served.is_readable
         scheme = self._served.readable if scheme is None else scheme
         pattern = model.tokens if tokens is None else tokens
-        answer = partial(self._answers_to_words, scheme)
+        answer = partial(self._answers_to_words, scheme, has_spans)
         return tagged_text(text, TOKEN if pattern is None else pattern, answer)
 
-    def _answers_to_words(self, scheme, sentences):
+    def _answers_to_words(self, scheme, has_spans, sentences):
         """Return the labels of lists of words, and their spans."""
         labels, spans, has_proba = [], [], self._model.temperature > 0.0
         for words in sentences:
             scores = self._scores(words)
             path = self._path(scores)
             labels.append(self._served.answer(path))
-            if scheme is not None:
+            if has_spans:
                 given = scores if has_proba else None
                 spans.append(self._served.spans(path, given, scheme))
-        return labels, None if scheme is None else spans
+        return labels, spans if has_spans else None
 
     def _path(self, scores):
         """Return the most probable labelling, whose score is more than -inf."""

@@ -11,18 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.inference._sequence_tagger import SequenceTagger, impossible
+from skcrf_sdca._kernels.visits._tying import scores_of_parts
 from skcrf_sdca.data.label_reading import LabelReading
 from skcrf_sdca.data.spans import scheme_of_readable
+from skcrf_sdca.model.span_queries import SegmentReading
 from skcrf_sdca.serving._items import plain_items
 from skcrf_sdca.serving._model import Model
 from skcrf_sdca.serving._rows import RowTagger
+from skcrf_sdca.serving._weights import Coef
 from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.structures.chain.tuple_scores import TupleWeights
 from skcrf_sdca.structures.scores import LARGEST_SCORE
+from skcrf_sdca.structures.segment.scores import SegmentScores, check_segments_fit
+
+NO_SCORES = np.zeros(0)
 
 
-def reader_of(model: Model, weights: Any, chains: Chains) -> Any:
-    """Return what makes the scores of labels of one sequence, by compiled weights."""
-    items, coef, temperature = model.items, model.coef, model.temperature or 1.0
+def reader_of(model: Model, coef: Coef, weights: Any, chains: Chains) -> Any:
+    """Return what makes the scores of labels of one sequence.
+
+    ``coef`` are its weights of features, and ``weights`` the same compiled.
+    """
+    items, temperature = model.items, model.temperature or 1.0
     if items is None:
         is_signal = model.input_format == "signals"
         columns = coef.n_features, coef.columns
@@ -32,25 +42,33 @@ def reader_of(model: Model, weights: Any, chains: Chains) -> Any:
     return SequenceTagger(reading, weights, chains, temperature, LARGEST_SCORE)
 
 
-class ServedChain:
-    """A chain, whose labels may be of spans."""
+def of_readers(n: int) -> Chains:
+    """Return Chains for readers alone, whose labels have other transitions."""
+    return Chains.of_fitted(np.zeros((n, n)), 1.0)
+
+
+class ServedSequences:
+    """Sequences of labels, which may be of spans.
+
+    A structure adds `scores`, the Scores of one sequence, of finite scores.
+    """
+
+    # The reader of the scores of labels.
+    _reader: Any
+    scores: Any
 
     def __init__(self, model: Model) -> None:
-        self._model, weights = model, model.of_labels
-        self._chains = Chains.of_fitted(weights["transition"], model.temperature or 1.0)
-        ends = weights["intercept"], weights["start"], weights["end"]
-        compiled = model.coef.compiled(*ends, self._chains.tied)
-        self._reader = reader_of(model, compiled, self._chains)
+        self._model = model
+        self._temperature = model.temperature or 1.0
         self._labels = model.classes.tolist()
         self._readings: dict[str, LabelReading] = {}
 
     def predict(self, sequence: Any) -> Any:
         """Return the most probable answer."""
-        return self._reader.predict(sequence, self._labels)
-
-    def scores(self, sequence: Any) -> Any:
-        """Return the Scores of one sequence, of finite scores."""
-        return self._chains.of_one(self._reader.scores(sequence))
+        path, (value,) = self.scores(sequence).viterbi()
+        if len(path) and value == -np.inf:
+            raise self.impossible(len(path))
+        return self.answer(path)
 
     def answer(self, path: NDArray[Any]) -> Any:
         """Return a labelling as the user knows it."""
@@ -68,6 +86,11 @@ class ServedChain:
         return self._readings[scheme].spans_of(path, scores)
 
     @cached_property
+    def is_readable(self) -> bool:
+        """Whether labels are of spans in the scheme by default."""
+        return self.readable is not None
+
+    @cached_property
     def readable(self) -> str | None:
         """A scheme that can read all labels, or None."""
         return scheme_of_readable([self._model.names], self._model.scheme)
@@ -75,3 +98,102 @@ class ServedChain:
     def impossible(self, n_positions: int) -> ValueError:
         """Return the error for a sequence without a possible labelling."""
         return impossible(n_positions)
+
+    def _labels_reader(self, tied, chains):
+        """Return the reader of the weights of labels, or of parts of these."""
+        weights = self._model.of_labels
+        ends = weights["intercept"], weights["start"], weights["end"]
+        compiled = self._model.coef.compiled(*ends, tied)
+        return reader_of(self._model, self._model.coef, compiled, chains)
+
+
+class ServedChain(ServedSequences):
+    """A chain, with a compiled way from items to labels."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._chains = Chains.of_fitted(model.own, self._temperature)
+        self._reader = self._labels_reader(self._chains.tied, self._chains)
+
+    def predict(self, sequence: Any) -> Any:
+        """Return the most probable labels."""
+        return self._reader.predict(sequence, self._labels)
+
+    def scores(self, sequence: Any) -> Any:
+        """Return the Chains of one sequence."""
+        return self._chains.of_one(self._reader.scores(sequence))
+
+
+class ServedParts(ServedSequences):
+    """A chain of labels whose parts have the other weights."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        transition, self._parts = model.own
+        self._chains = Chains.of_fitted(transition, self._temperature)
+        n_parts = self._parts.shape[1]
+        self._reader = self._labels_reader(NO_SCORES, of_readers(n_parts))
+
+    def scores(self, sequence: Any) -> Any:
+        """Return the Chains of one sequence."""
+        parts = self._reader.scores(sequence)
+        labels = np.empty((len(parts), len(self._labels)))
+        scores_of_parts(self._parts, parts, labels)
+        return self._chains.of_one(labels)
+
+
+class ServedTuples(ServedSequences):
+    """A chain of higher order, or whose pairs of labels have features."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        by_length, edges = model.own
+        chains = of_readers(len(self._labels))
+        self._reader = self._labels_reader(NO_SCORES, chains)
+        n_pairs, self._of_pairs, has_pair = len(self._labels) ** 2, None, None
+        if edges is not None:
+            has_pair = edges.has_labels(n_pairs).reshape(by_length[0].shape)
+            compiled = edges.compiled(*np.zeros((3, n_pairs)), NO_SCORES)
+            chains = of_readers(n_pairs)
+            self._of_pairs = reader_of(model, edges, compiled, chains)
+        self._tuples = TupleWeights(by_length, has_pair)
+
+    def scores(self, sequence: Any) -> Any:
+        """Return the TupleScores of one sequence."""
+        labels, edges = self._reader.scores(sequence), None
+        if self._of_pairs is not None:
+            edges = self._of_pairs.scores(sequence)[:, self._tuples.pairs()]
+        offsets = np.array([0, len(labels)])
+        return self._tuples.scores(labels, edges, offsets, self._temperature)
+
+
+class ServedSegments(ServedSequences):
+    """Segments, whose weights are those of their types and lengths."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._grammar, transition, length = model.own
+        tied = np.concatenate([transition.ravel(), length.ravel()])
+        self._tied = tied / self._temperature
+        chains = of_readers(len(self._labels))
+        self._reader = self._labels_reader(NO_SCORES, chains)
+
+    def scores(self, sequence: Any) -> Any:
+        """Return the SegmentScores of one sequence."""
+        local = self._reader.scores(sequence)
+        offsets = np.array([0, len(local)])
+        check_segments_fit(np.diff(offsets), self._grammar, None)
+        return SegmentScores(local, self._tied, offsets, self._grammar)
+
+    def spans(self, path: NDArray[Any], scores: Any, scheme: str | None) -> Any:
+        """Return the segments that are spans; in the scheme of the fit alone."""
+        reading, offsets = SegmentReading.of(self._grammar, scheme), [0, len(path)]
+        (found,) = reading.found(path, np.array(offsets))
+        values = len(found) * [None]
+        if scores is not None:
+            asked = reading.asked([found], np.diff(offsets))
+            values = asked.probabilities(scores, 0, 1)[0].tolist()
+        return [(*span, value) for span, value in zip(found, values, strict=True)]
+
+    is_readable = True
+    readable = None

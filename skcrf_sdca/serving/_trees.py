@@ -14,35 +14,37 @@ from skcrf_sdca.data.tree_sizes import check_sentences
 from skcrf_sdca.data.trees import TreeFormat, arcs_of, are_arcs, n_rows_of, sizes_of
 from skcrf_sdca.serving._model import Model
 from skcrf_sdca.serving._rows import rows_of_ones
-from skcrf_sdca.serving._structures import reader_of
-from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.serving._structures import (
+    NO_SCORES,
+    ServedSequences,
+    of_readers,
+    reader_of,
+)
 from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
 from skcrf_sdca.structures.scores import LARGEST_SCORE
 from skcrf_sdca.text.features.relation_features import relation_columns
 from skcrf_sdca.text.features.token_arcs import TokenArcs
 
-_NO_SCORES = np.zeros(0)
 # The errors of one sentence say what `predict_one` calls it.
 _named = in_words(X="sequence", sequence="sentence", item="arc", position="arc")
 
 
-class ServedTrees:
+class ServedTrees(ServedSequences):
     """Trees whose arcs have rows of features, or rows that are made of tokens."""
 
-    readable = None
+    is_readable, readable = False, None
 
     def __init__(self, model: Model) -> None:
-        self._model, self._trees = model, model.trees
-        n, trees = len(model.classes), model.trees
+        super().__init__(model)
+        self._trees = model.own
+        n, trees = len(model.classes), model.own
         siblings = trees.kind.siblings
         self._format = TreeFormat(labelled=trees.labelled, siblings=siblings)
-        self._temperature = model.temperature or 1.0
-        if model.trees.templates is None:
+        if model.own.templates is None:
             intercept, start, end = self._ends
-            compiled = model.coef.compiled(intercept, start, end, _NO_SCORES)
-            # Its chains are not used: arcs have no neighbours.
-            chains = Chains.of_fitted(np.zeros((n, n)), 1.0)
-            self._reader = reader_of(model, compiled, chains)
+            compiled = model.coef.compiled(intercept, start, end, NO_SCORES)
+            chains = of_readers(n)
+            self._reader = reader_of(model, model.coef, compiled, chains)
 
     @property
     def _ends(self) -> tuple[NDArray[np.float64], ...]:
@@ -52,15 +54,7 @@ class ServedTrees:
     # Those of all features, of which a file that claims many may have few.
     @cached_property
     def _weights(self) -> Weights:
-        return Weights((self._model.coef.dense(), *self._ends, _NO_SCORES))
-
-    def predict(self, sentence: Any) -> Any:
-        """Return the best tree."""
-        scores = self.scores(sentence)
-        path, (value,) = scores.viterbi()
-        if len(path) and value == -np.inf:
-            raise self.impossible(len(path))
-        return self.answer(path)
+        return Weights((self._model.coef.dense(), *self._ends, NO_SCORES))
 
     @_named
     def scores(self, sentence: Any) -> ArcScores:
@@ -89,7 +83,7 @@ class ServedTrees:
         """Return the ArcScores of scores of relations, which are finite."""
         local = np.hstack([np.zeros((len(local), 1)), local])
         offsets = np.array([0, len(local)])
-        scores = ArcScores(local, _NO_SCORES, offsets, allowed, self._trees.kind)
+        scores = ArcScores(local, NO_SCORES, offsets, allowed, self._trees.kind)
         scores.check(0)
         return scores
 
@@ -128,7 +122,7 @@ class _Relations:
             values = np.vstack([values, np.zeros(values.shape[1])])
             self._row = np.full(coef.n_features, len(values) - 1, dtype=np.int32)
             self._row[coef.columns] = np.arange(len(values) - 1)
-        self._weights = Weights((values, *blocks, _NO_SCORES))
+        self._weights = Weights((values, *blocks, NO_SCORES))
 
     def names(self, columns: NDArray[np.int32]) -> list[Any]:
         """Return the best relation of each word, of the columns of its features."""
@@ -143,12 +137,12 @@ class ServedParser(ServedTrees):
     """Trees of an online parser; relations are found given the heads."""
 
     def __init__(self, model: Model) -> None:
-        self._model, self._trees = model, model.trees
-        self._format = TreeFormat(labelled=False, siblings=model.trees.kind.siblings)
-        self._temperature = model.temperature or 1.0
+        ServedSequences.__init__(self, model)
+        self._trees = model.own
+        self._format = TreeFormat(labelled=False, siblings=model.own.kind.siblings)
         self._relations = None
-        if model.trees.labelled:
-            self._relations = _Relations(model.trees.relations)
+        if model.own.labelled:
+            self._relations = _Relations(model.own.relations)
 
     @cached_property
     def _w(self) -> NDArray[np.float32]:

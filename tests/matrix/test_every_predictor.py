@@ -3,11 +3,12 @@
 import pytest
 from served import WAYS, assert_same_answers, assert_same_spans
 
-from matrix_models import MODELS, fitted
+from matrix_models import MODELS, WITH_LOSSES, fitted
 from skcrf_sdca.persistence import ModelFormatError
 
 # Why a model is refused.
 REFUSED = {
+    "segments with features": "its features of segments come from a function",
     "table": "its input format is 'table'",
     "trees": "its graphs are read, .* with SciPy",
     "graphs": "its graphs are read, .* with SciPy",
@@ -17,11 +18,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-@pytest.mark.parametrize("loss", ["log_loss", "softmax_margin", "hinge"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "loss"), WITH_LOSSES)
 def test_a_model_is_served_or_refused_with_the_reason(name, loss, way):
-    if loss == "hinge" and not MODELS[name].takes_hinge:
-        pytest.skip("no largest scores are found")
     model, crf = MODELS[name], fitted(name, loss=loss)
     if name in REFUSED:
         with pytest.raises(ModelFormatError, match=f"{REFUSED[name]}.*load_model"):

@@ -48,6 +48,7 @@ from skcrf_sdca.serving import Predictor
 from skcrf_sdca.text import Apply, At, Joint, Shape, TokenFeatures, Window
 
 BIO = ["O", "B-X", "I-X", "B-Y", "I-Y"]
+PARTS = {label: label.split("-") for label in BIO}
 
 
 def random_strings(rng, length, n_names=30):
@@ -159,6 +160,16 @@ MODELS = {
     "arrays, hinge": (crf(loss="hinge"), random_rows),
     "sparse rows": (crf(loss="softmax_margin", temperature=0.5), sparse_rows),
     "signals": (crf(), random_signal),
+    "order 2": (crf(order=2), random_dicts),
+    "order 2, tokens": (make_tagger(FEATURES, crf(order=2, alpha=0.1)), tokens),
+    "observed tuples": (LBFGSCRF(order=2, label_pairs="observed"), random_rows),
+    "edge features": (crf(edge_features="all", transitions="BIO"), random_strings),
+    "label parts": (crf(label_features=PARTS.get), random_strings),
+    "segments": (SegmentCRF(max_length=4, tol=1e-2, random_state=0), random_dicts),
+    "segments, tokens": (
+        make_tagger(FEATURES, SegmentCRF(scheme=None, solver="lbfgs", tol=1e-2)),
+        tokens,
+    ),
 }
 
 
@@ -250,6 +261,20 @@ def test_ids_with_names_have_spans():
     X, y = [[["a"], ["b"], ["c"]]] * 3, [[2, 1, 0]] * 3
     model = crf(label_names=["O", "I-X", "B-X"]).fit(X, y)
     assert_same(through_file(model), model, X[:1])
+
+
+@pytest.mark.parametrize("scheme", ["BIO", None])
+def test_segments_of_a_text(scheme):
+    X = [["in", "New", "York"], ["left", "."]] * 9
+    y = [["O", "B-LOC", "I-LOC"], ["O", "O"]] * 9
+    segments = SegmentCRF(scheme=scheme, solver="lbfgs", tol=1e-4)
+    tagger = make_tagger(TokenFeatures(), segments).fit(X, y)
+    predictor = through_file(tagger)
+    found, expected = (own.tag("In New York\nleft.") for own in (predictor, tagger))
+    assert found == expected
+    assert (found.spans[-1].type == "LOC") == (scheme is not None)
+    with pytest.raises(ValueError, match="the model was fitted with scheme="):
+        predictor.spans(X[0], scheme="BIOES")
 
 
 def test_spans_in_another_scheme():
@@ -478,8 +503,6 @@ def test_weights_are_copied():
     ("model", "message"),
     [
         (crf().fit(np.eye(2), ["A", "B"]), "its input format is 'table'"),
-        (crf(order=2).fit([[["a"]] * 3], [["A", "B", "A"]]), "edge features or three"),
-        (SegmentCRF(random_state=0).fit([[["a"]]], [["B-X"]]), "it is a SegmentCRF"),
         (SequenceVectorizer().fit([[["a"]]]), "no fitted CRF"),
         (
             make_tagger(SequenceHasher(n_features=4), crf()).fit([[["a"]]], [["A"]]),
@@ -602,7 +625,14 @@ print(json.dumps([sorted(heavy), answers]))
 """
 
 
-@pytest.mark.parametrize("name", ["strings", "tokens", "scheme", "compat", "signals"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("strings", "tokens", "scheme", "compat", "signals"),
+        *("order 2, tokens", "edge features", "label parts"),
+        "segments, tokens",
+    ],
+)
 def test_nothing_but_numpy_is_imported(name, tmp_path):
     estimator, make = MODELS[name]
     X, y, new = data(make, np.random.default_rng(0))

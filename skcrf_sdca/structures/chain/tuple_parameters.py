@@ -19,7 +19,11 @@ from skcrf_sdca.structures.chain.parameters import (
     names_of_transitions,
     transitions_of,
 )
-from skcrf_sdca.structures.chain.tuples import LabelTuples, check_weights_fit
+from skcrf_sdca.structures.chain.tuples import (
+    LabelTuples,
+    check_weights_fit,
+    neighbours_with_weights,
+)
 from skcrf_sdca.structures.form import VectorForm, dense_coef
 from skcrf_sdca.structures.parameters import values_at
 
@@ -222,30 +226,12 @@ class TupleParameters(ChainParameters):
 
 
 def tuples_with_weights(weights, longest):
-    """Return the tuples whose weight is not 0, and all tuples of neighbours in them.
-
-    The rows have up to ``longest`` labels, as the observed tuples of `LabelTuples`. A
-    pair of labels with edge weights is one of them.
-    """
+    """Return the `neighbours_with_weights` of the Weights of a model."""
     by_length, edge_coef = transitions_of(weights), weights.get("edge_coef")
-    pairs = by_length[0]
+    has_edge = None
     if edge_coef is not None:
-        has_edge = np.diff(edge_coef.indptr).reshape(pairs.shape) > 0
-        pairs = np.where(has_edge & (pairs == 0.0), 1.0, pairs)
-    found = np.empty((0, longest), dtype=int)
-    for values in reversed((pairs, *by_length[1:])):
-        # Of flat arrays this takes a third of the time.
-        places = np.unravel_index(np.flatnonzero(values), values.shape)
-        length = values.ndim
-        own = np.column_stack(places)[values[places] != -np.inf]
-        rows = np.full((len(own), longest), -1)
-        rows[:, longest - length :] = own
-        longer = found[np.count_nonzero(found >= 0, axis=1) == length + 1]
-        without_first, without_last = longer.copy(), np.roll(longer, 1, axis=1)
-        without_first[:, longest - length - 1 : longest - length] = -1
-        without_last[:, : longest - length] = -1
-        found = np.vstack([found, rows, without_first, without_last])
-    return np.unique(found, axis=0)
+        has_edge = np.diff(edge_coef.indptr).reshape(by_length[0].shape) > 0
+    return neighbours_with_weights(by_length, has_edge, longest)
 
 
 def _state_pairs(pairs, n_features, n_labels, n_states):

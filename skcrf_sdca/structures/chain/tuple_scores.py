@@ -3,66 +3,57 @@
 from functools import lru_cache
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.special import logsumexp
 
 from skcrf_sdca._kernels.math._sparse_transitions import FEW, LEAST_LABELS
 from skcrf_sdca._kernels.visits._tying import complete_rows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.constraints import Constraints
-from skcrf_sdca.structures.chain.parameters import ChainParameters, transitions_of
-from skcrf_sdca.structures.chain.tuple_parameters import tuples_with_weights
-from skcrf_sdca.structures.chain.tuples import LabelTuples
+from skcrf_sdca.structures.chain.tuples import LabelTuples, neighbours_with_weights
 from skcrf_sdca.structures.scores import Scores
 
 
-class FittedTuples:
-    """The weights of a fitted estimator of higher order, for predictions.
+class TupleWeights:
+    """The weights of tuples of labels of a fitted model, for predictions.
 
-    ``labels`` are the same weights, without tuples, for the features of X. ``tuples``
-    have a place for all of the weights; by default they are the shortest, in the order
-    of their last labels.
+    ``by_length`` has the weights of tuples of 2, 3, ... labels, and ``has_edge`` says
+    which pairs have weights of edge features, None without these. ``tuples`` have a
+    place for all of the weights; by default they are the shortest, in the order of
+    their last labels.
     """
 
-    def __init__(self, weights, labels, tuples=None):
-        self.labels, self.edge_coef = labels, weights.get("edge_coef")
-        by_length = transitions_of(weights)
-        n_labels, order = len(weights["intercept"]), len(by_length)
+    def __init__(self, by_length, has_edge=None, tuples=None):
+        order = len(by_length)
         if tuples is None:
-            longest = order if self.edge_coef is None else max(order, 2)
+            longest = order if has_edge is None else max(order, 2)
             tuples = _tuples_of(
-                n_labels,
+                len(by_length[0]),
                 longest,
                 (by_length[0] != -np.inf).tobytes(),
-                _bytes_of_few(weights, longest + 1),
+                _bytes_of_few(by_length, has_edge, longest + 1),
                 longest_have_weights=order == longest,
                 by_last_label=True,
             )
         self.tuples = tuples
-        if self.edge_coef is not None:
-            pairs = self.tuples.of_length(2)
-            before, label = self.tuples.tuples[pairs, -2:].T.astype(np.int64)
-            self.edge_coef = self.edge_coef[before * n_labels + label]
         # The weight of each tuple itself; weights of single labels depend on X.
         self.of_tuple = tuples.weights_of_states(by_length)
         allowed = self.tuples.layout.compact(self.tuples.constraints.transition)
         self.between = np.where(allowed.reshape(-1), 0.0, -np.inf)
         self.between[tuples.has_weight] = tuples.weights_of_transitions(by_length)
 
-    @classmethod
-    def of_fitted(cls, weights, X):
-        """Return the Weights of a model for the features in X, and X."""
-        labels, used = ChainParameters.of_fitted(weights, X)
-        fitted = cls(weights, labels)
-        fitted.X = X
-        return fitted, used
+    def pairs(self):
+        """Return before * n_labels + label of the tuples of two labels."""
+        own = self.tuples.of_length(2)
+        before, label = self.tuples.tuples[own, -2:].T.astype(np.int64)
+        return before * self.tuples.n_labels + label
 
-    def scores(self, rows, offsets, begin, end, *, temperature=1.0):
-        """Return the TupleScores of begin <= i < end, of scores over a temperature."""
-        tuples, layout = self.tuples, self.tuples.layout
-        labels = self.labels.scores(rows, offsets, begin, end, temperature=temperature)
-        n_positions = len(labels.node_scores)
+    def scores(self, labels, edges, offsets, temperature):
+        """Return the TupleScores of scores of labels, over the temperature.
+
+        ``edges`` are those of edge features of `pairs`, over the temperature too, or
+        None.
+        """
+        tuples, layout, n_positions = self.tuples, self.tuples.layout, len(labels)
         check_fits(
             8 * n_positions * len(tuples),
             f"the scores of {n_positions} positions and {len(tuples)} tuples of labels",
@@ -70,43 +61,29 @@ class FittedTuples:
         )
         node_scores = np.empty((n_positions, len(tuples)))
         node_scores[:] = self.of_tuple / temperature
-        node_scores[:, : tuples.n_labels] = labels.node_scores
-        if self.edge_coef is not None:
-            pairs = tuples.of_length(2)
-            node_scores[:, pairs] += (
-                self._edge_scores(offsets, begin, end) / temperature
-            )
+        node_scores[:, : tuples.n_labels] = labels
+        if edges is not None:
+            node_scores[:, tuples.of_length(2)] += edges
         complete_rows(tuples.suffix, node_scores)
         # A sequence begins with a tuple of one label.
-        first = labels.offsets[:-1][np.diff(labels.offsets) > 0]
+        first = offsets[:-1][np.diff(offsets) > 0]
         node_scores[first, tuples.n_labels :] = -np.inf
-        return TupleScores(
-            tuples,
-            node_scores,
-            (self.between / temperature).reshape(layout.shape),
-            labels.offsets,
-            layout=layout,
-        )
-
-    def _edge_scores(self, offsets, begin, end):
-        """Return the scores of the edge features, (n_positions, tuples of two)."""
-        scores = self.X[offsets[begin] : offsets[end]] @ self.edge_coef.T
-        return scores.toarray() if sp.issparse(scores) else scores
+        between = (self.between / temperature).reshape(layout.shape)
+        return TupleScores(tuples, node_scores, between, offsets, layout=layout)
 
 
-def _bytes_of_few(weights, longest):
+def _bytes_of_few(by_length, has_edge, longest):
     """Return the bytes of the tuples with a weight, or None if many of all have one.
 
-    The arguments are as of `tuples_with_weights`.
+    The arguments are as of `neighbours_with_weights`.
     """
-    by_length = transitions_of(weights)
     n_labels = len(by_length[0])
     if n_labels < LEAST_LABELS:
         return None
     n_weights = sum(np.count_nonzero(own) for own in by_length)
     if n_weights > FEW * n_labels ** (len(by_length) + 1):
         return None
-    return tuples_with_weights(weights, longest).tobytes()
+    return neighbours_with_weights(by_length, has_edge, longest).tobytes()
 
 
 @lru_cache(maxsize=8)
@@ -158,6 +135,9 @@ class TupleScores(Chains):
 
     def log_node_marginals(self):
         """Return the logarithms of the node marginals, which do not underflow."""
+        # Only here, and below: a server has other answers with NumPy alone.
+        from scipy.special import logsumexp
+
         node = super().log_node_marginals()
         with np.errstate(divide="ignore"):
             columns = [
@@ -168,12 +148,14 @@ class TupleScores(Chains):
 
     def pair_marginals(self):
         """Return the edge marginals of all chains, and their bounds for each chain."""
+        from scipy.sparse import csr_array
+
         marginals, _ = self._with_every_pair().marginals()
         label, layout, n = self.label_of, marginals.layout, self.tuples.n_labels
         edge = marginals.edge.reshape(len(marginals.edge), layout.size)
         pair = label[layout.sources].astype(np.int64) * n + label[layout.targets]
         ones, bounds = np.ones(layout.size), np.arange(layout.size + 1)
-        out = edge @ sp.csr_array((ones, pair, bounds), shape=(layout.size, n * n))
+        out = edge @ csr_array((ones, pair, bounds), shape=(layout.size, n * n))
         np.minimum(out, 1.0, out=out)
         return out.reshape(-1, n, n), marginals.edge_offsets
 

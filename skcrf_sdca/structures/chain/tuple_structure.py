@@ -17,10 +17,10 @@ import scipy.sparse as sp
 from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._kernels.visits._tying import TupleTying, complete_rows, share_rows
 from skcrf_sdca.data.rows import as_csr
+from skcrf_sdca.structures.chain.fitted_tuples import FittedTuples
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.chain.tuple_parameters import TupleForm, TupleParameters
-from skcrf_sdca.structures.chain.tuple_scores import FittedTuples
 from skcrf_sdca.structures.structure import FixedScores
 
 

@@ -14,11 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.work import check_ends
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.form import Block
-from skcrf_sdca.structures.segment.scores import SegmentScores
+from skcrf_sdca.structures.segment.scores import SegmentScores, check_segments_fit
 
 
 @cache
@@ -40,29 +38,6 @@ def number_of_tied(grammar, segment_rows):
     """Return the number of tied weights of a grammar and of features of segments."""
     n_features = 0 if segment_rows is None else segment_rows.n_features
     return grammar.n_tied + n_features * grammar.n_types
-
-
-def check_segments_fit(lengths, grammar, segment_rows):
-    """Raise ValueError or MemoryError if the segments of one sequence are too many.
-
-    If segments have features, there are scores and posteriors of all of them.
-    """
-    longest = int(lengths.max(initial=0))
-    most = min(longest, grammar.max_length)
-    check_ends(
-        float(longest) * most * grammar.n_types,
-        f"the segments of up to {most} of {longest} positions, with "
-        f"{grammar.n_types} types,",
-        "cut long sequences into shorter ones, or set a smaller max_length",
-    )
-    if segment_rows is None:
-        return
-    check_fits(
-        16 * longest * grammar.max_length * grammar.n_types,
-        f"the scores of segments of up to {grammar.max_length} of {longest} positions, "
-        f"with {grammar.n_types} types,",
-        "cut long sequences into shorter ones, or set a smaller max_length",
-    )
 
 
 class FlatLayout(NamedTuple):

@@ -6,6 +6,8 @@ from skcrf_sdca._kernels.inference._segment_inference import (
     SegmentInference,
     segment_probabilities,
 )
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.work import check_ends
 from skcrf_sdca.structures.compiled_scores import CompiledScores
 
 
@@ -52,6 +54,29 @@ class SegmentScores(CompiledScores):
         values = np.empty(len(spans))
         segment_probabilities(self, spans, types, values)
         return np.minimum(values, 1.0)
+
+
+def check_segments_fit(lengths, grammar, segment_rows):
+    """Raise ValueError or MemoryError if the segments of one sequence are too many.
+
+    If segments have features, there are scores and posteriors of all of them.
+    """
+    longest = int(lengths.max(initial=0))
+    most = min(longest, grammar.max_length)
+    check_ends(
+        float(longest) * most * grammar.n_types,
+        f"the segments of up to {most} of {longest} positions, with "
+        f"{grammar.n_types} types,",
+        "cut long sequences into shorter ones, or set a smaller max_length",
+    )
+    if segment_rows is None:
+        return
+    check_fits(
+        16 * longest * grammar.max_length * grammar.n_types,
+        f"the scores of segments of up to {grammar.max_length} of {longest} positions, "
+        f"with {grammar.n_types} types,",
+        "cut long sequences into shorter ones, or set a smaller max_length",
+    )
 
 
 def check_possible(grammar, label_rows, offsets):
