@@ -65,7 +65,10 @@ LEFT_OUT = re.compile(
 )
 # The tests of kernels, by their folder.
 BESIDE = {
-    "features": ["tests/kernels", "tests/structures/test_observed.py"],
+    "features": [
+        *("tests/kernels", "tests/structures/test_observed.py"),
+        "tests/solvers/test_parallel.py",
+    ],
     "inference": ["tests/structures", "tests/kernels"],
     "math": ["tests/kernels"],
     "visits": ["tests/solvers", "tests/kernels"],

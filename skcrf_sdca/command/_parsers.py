@@ -15,6 +15,7 @@ from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.metrics import attachment_report, attachment_scores
 from skcrf_sdca.persistence import save_model
+from skcrf_sdca.structures.scores import VITERBI
 from skcrf_sdca.text import (
     ArcFeatures,
     arc_templates,
@@ -39,6 +40,7 @@ NOT_OF_TREES = {
     **dict.fromkeys(("alpha", "l1_ratio", "c1", "c2", "tol", "min_count", "jobs")),
     **dict.fromkeys(("search", "tokens", "init", "prior")),
     "repair": False,
+    "decoding": VITERBI,
     **dict.fromkeys(("features", "label_pairs", "solver"), "auto"),
 }
 

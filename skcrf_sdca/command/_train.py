@@ -17,6 +17,7 @@ from skcrf_sdca.persistence import save_model
 from skcrf_sdca.persistence._head import checked_metadata
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.label_parts import BY_NAME
+from skcrf_sdca.structures.scores import DECODERS, VITERBI
 from skcrf_sdca.text import LabelPairs
 from skcrf_sdca.text.features.values import WORD
 
@@ -99,6 +100,13 @@ def _add_fit_options(group):
     )
     group.add_argument(
         "--max-iter", type=int, metavar="N", help="maximum number of epochs"
+    )
+    group.add_argument(
+        "--decoding",
+        choices=[*DECODERS],
+        default=VITERBI,
+        help="what the model predicts: the most probable path, or the path with most "
+        "right labels in expectation (default: %(default)s)",
     )
     group.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1)")
     group.add_argument(
@@ -353,6 +361,7 @@ def _parameters(options, n_sequences, scheme, has_pairs):
     given = {
         "alpha": alpha,
         "solver": options.solver,
+        "decoding": options.decoding,
         "l1_ratio": l1_ratio,
         "tol": options.tol,
         "max_iter": options.max_iter,

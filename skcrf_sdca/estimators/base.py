@@ -35,6 +35,7 @@ from skcrf_sdca.objective.class_weights import (
 from skcrf_sdca.objective.costs import cost_matrix
 from skcrf_sdca.objective.losses import (
     ONLINE_LOSSES,
+    may_give_probabilities,
     names_that_take,
     new_loss,
 )
@@ -43,6 +44,7 @@ from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.solvers.monitor import CHECKED_LATER, FitMonitor
 from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.registry import STRUCTURES
+from skcrf_sdca.structures.scores import POSTERIOR, VITERBI
 from skcrf_sdca.structures.weight_choice import AUTO, OBSERVED, are_many_weights
 
 # Of a weight in a sparse array: the number, and the index of its feature.
@@ -290,6 +292,12 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
                     f"{name} is taken by loss={names_that_take(name)} only, got "
                     f'loss="{self.loss}"; set the loss, or {name}=None'
                 )
+        is_posterior = self._given("decoding") == POSTERIOR
+        if is_posterior and not may_give_probabilities(self.loss):
+            raise ValueError(
+                f'decoding="{POSTERIOR}" needs probabilities, and loss="{self.loss}" '
+                f'gives scores alone; set decoding="{VITERBI}", or another loss'
+            )
         if not option.takes_cost:
             return new_loss(self.loss, self._given("temperature", 1.0))
         if training.label_rows is not None:

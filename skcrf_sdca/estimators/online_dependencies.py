@@ -41,7 +41,7 @@ from skcrf_sdca.structures.dependency.scores import (
     inference_on_trees,
 )
 from skcrf_sdca.structures.form import dense_coef
-from skcrf_sdca.structures.scores import LARGEST_SCORE
+from skcrf_sdca.structures.scores import LARGEST_SCORE, VITERBI
 from skcrf_sdca.text import ArcFeatures
 
 # Of an epoch, in `history_`.
@@ -341,7 +341,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         if self.labelled:
             self._check_own_form()
         arcs, heads = packed.data, None
-        if known is None and decoding == "viterbi":
+        decoding = self._decoding(decoding)
+        if known is None and decoding == VITERBI:
             heads = self._best_heads(arcs)
         # Scores that are no numbers are named there.
         if heads is None:
@@ -380,7 +381,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         weight = self._named(checked_weight)(sample_weight, arcs)
         if weight is not None:
             weight = np.repeat(weight, arcs.n_words)
-        found = self._predict(packed, "viterbi", None)
+        found = self._predict(packed, None, None)
         is_right = right_words(found, heads, relations)
         return self._named(accuracy)(is_right, np.ones_like(is_right), weight)
 

@@ -31,6 +31,7 @@ from skcrf_sdca._utils.typing import (
     Alpha,
     ClassWeight,
     Cost,
+    Decoding,
     DualSampling,
     EdgeFeatures,
     Features,
@@ -510,8 +511,17 @@ class UnknownOptions:
 
 @parameters
 class RunOptions:
-    """How a fit runs."""
+    """How a fit runs, and how its model decides."""
 
+    decoding: Decoding = "viterbi"
+    """{"viterbi", "posterior"}
+
+    What `predict`, and all that counts its errors, returns if a call names no other.
+    "viterbi" is the most probable labelling, or tree: the one that is most often right
+    as a whole. "posterior" has the largest expected number of right labels, or arcs,
+    which `score` counts: it suits frames of signals, see :doc:`/decoding`. The weights
+    do not depend on it, and ``set_params`` may change it after `fit`.
+    """
     warm_start: bool = False
     """bool
 

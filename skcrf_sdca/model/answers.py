@@ -39,7 +39,7 @@ from skcrf_sdca.model.validation import (
     known_labels,
     packed_for,
 )
-from skcrf_sdca.structures.scores import DECODERS, numbers_of_paths
+from skcrf_sdca.structures.scores import DECODERS, POSTERIOR, VITERBI, numbers_of_paths
 from skcrf_sdca.structures.uncertainty import MEASURES
 
 # Bytes of an answer beside its labels: of a labelling with its probability; of a draw
@@ -97,7 +97,7 @@ class Answers(FittedModel):
         self,
         X: Dataset,
         *,
-        decoding: Decoding = "viterbi",
+        decoding: Decoding | None = None,
         known: KnownLabels | None = None,
     ) -> NDArray[Any]:
         """Return the labels of every sequence, or graph.
@@ -105,10 +105,11 @@ class Answers(FittedModel):
         Parameters
         ----------
         X : as in `fit`
-        decoding : {"viterbi", "posterior"}, default="viterbi"
-            "viterbi" is the most probable labelling. "posterior" is the labelling with
-            the largest expected number of right labels, of those without a forbidden
-            transition; it may be an improbable one. Of equally good labellings, the one
+        decoding : {"viterbi", "posterior"}, default=None
+            By default the parameter of this name decides. "viterbi" is the most
+            probable labelling. "posterior" is the labelling with the largest expected
+            number of right labels, of those without a forbidden transition; it may be
+            an improbable one. Of equally good labellings, the one
             with the lower label at the last position where they differ is returned; the
             last position of a graph is the node that is eliminated last, see
             :ref:`equal-scores`.
@@ -458,10 +459,7 @@ class Answers(FittedModel):
 
     def _predict(self, packed, decoding, known):
         """Return what `predict` returns."""
-        if not isinstance(decoding, str) or decoding not in DECODERS:
-            raise ValueError(
-                f"decoding must be one of {sorted(DECODERS)}, got {decoding!r}."
-            )
+        decoding = self._decoding(decoding)
         data, input_format = packed.data, packed.input_format
         fixed = None
         if known is not None:
@@ -479,7 +477,17 @@ class Answers(FittedModel):
                 )
             return input_format.labels(paths, self.classes_, scores.offsets)
 
-        return self._over(decode, packed, proba=decoding == "posterior")
+        return self._over(decode, packed, proba=decoding == POSTERIOR)
+
+    def _decoding(self, given=None):
+        """Return the key of DECODERS that a call gives, or else the parameter."""
+        # Not all estimators have it, and a pickle of an earlier version may lack it.
+        name = vars(self).get("decoding", VITERBI) if given is None else given
+        if not isinstance(name, str) or name not in DECODERS:
+            raise ValueError(
+                f"decoding must be one of {sorted(DECODERS)}, got {name!r}."
+            )
+        return name
 
     def _known_labels(self, packed, known):
         """Return the number of the label that each position must keep, -1 if free."""
@@ -501,7 +509,7 @@ class Answers(FittedModel):
     def _score(self, packed, y, sample_weight):
         """Return what `score` returns."""
         labels, weight = self._evaluation_labels(packed, y, sample_weight)
-        found = self._best_paths(packed)
+        found = self._predicted_paths(packed)
         return self._named(accuracy)(found, labels, weight)
 
     def _evaluation_labels(self, packed, y, sample_weight=None):
@@ -509,9 +517,13 @@ class Answers(FittedModel):
         own = self._named(evaluation_labels)
         return own(self, y, packed.data, packed.input_format, sample_weight)
 
-    def _best_paths(self, packed):
-        """Return the label numbers of the most probable labellings, end to end."""
-        return self._over(lambda scores, *_: scores.viterbi()[0], packed, proba=False)
+    def _predicted_paths(self, packed):
+        """Return the label numbers that `predict` finds, end to end."""
+        name = self._decoding()
+        decode = DECODERS[name]
+        return self._over(
+            lambda scores, *_: decode(scores)[0], packed, proba=name == POSTERIOR
+        )
 
     def _pair_marginals(self, scores, packed, begin, end):
         """Return the marginals of pairs, and where the pairs of each item begin."""

@@ -144,7 +144,7 @@ class TreeAnswers(Answers, TrimmingMixin):
         self,
         X: Any,
         *,
-        decoding: Decoding = "viterbi",
+        decoding: Decoding | None = None,
         known: Any | None = None,
     ) -> NDArray[np.object_]:
         """Return the tree of every sentence.
@@ -152,9 +152,10 @@ class TreeAnswers(Answers, TrimmingMixin):
         Parameters
         ----------
         X : as in `fit`
-        decoding : {"viterbi", "posterior"}, default="viterbi"
-            "viterbi" is the most probable tree. "posterior" is the tree with the
-            largest expected number of right arcs.
+        decoding : {"viterbi", "posterior"}, default=None
+            By default the parameter of this name decides. "viterbi" is the most
+            probable tree. "posterior" is the tree with the largest expected number of
+            right arcs.
         known : list of n lists of heads, default=None
             Heads that are known and kept, None where the head of a word is free.
 

@@ -225,7 +225,7 @@ class Inspection(Answers):
         if len(data) > 1:
             packed = packed._replace(data=data[i : i + 1])
         rivals = Rivals(
-            self._best_paths(packed) if codes is None else codes[first:last],
+            self._predicted_paths(packed) if codes is None else codes[first:last],
             partial(self._best_path_with, packed, t - first),
             plain_labels(self.classes_),
             position=t,

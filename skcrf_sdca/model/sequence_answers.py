@@ -42,6 +42,7 @@ from skcrf_sdca.model.span_queries import (
 )
 from skcrf_sdca.structures.chain.fitted_tuples import FittedTuples
 from skcrf_sdca.structures.chain.parameters import ChainParameters
+from skcrf_sdca.structures.scores import DECODERS, VITERBI
 
 LENGTHS = """\
 lengths : array-like of int of shape (n,), default=None
@@ -77,11 +78,12 @@ class SequenceAnswers(SequenceInspection, TrimmingMixin):
         X: Dataset,
         lengths: ArrayLike | None = None,
         *,
-        decoding: Decoding = "viterbi",
+        decoding: Decoding | None = None,
         known: KnownLabels | None = None,
     ) -> NDArray[Any]:
         """As `Answers.predict`, of a table with `lengths` too."""
-        if lengths is None and known is None and decoding == "viterbi":
+        decoding = self._decoding(decoding)
+        if lengths is None and known is None and decoding == VITERBI:
             found = self._labels_of_one(X)
             if found is not None:
                 return found
@@ -127,7 +129,7 @@ class SequenceAnswers(SequenceInspection, TrimmingMixin):
         scheme: SpanScheme | None = None,
         tokens: Iterable[Iterable[str]] | None = None,
     ) -> NDArray[Any]:
-        """Return the spans of the most probable label paths, with their probabilities.
+        """Return the spans of the predicted labels, with their probabilities.
 
         Parameters
         ----------
@@ -246,10 +248,10 @@ class SequenceAnswers(SequenceInspection, TrimmingMixin):
 
     def _spans(self, packed, scheme):
         """Return the spans (type, begin, end, probability) of each sequence."""
-        reading = self._reading(scheme)
+        reading, decode = self._reading(scheme), DECODERS[self._decoding()]
 
         def spans(scores, begin, end):
-            found = reading.found(scores.viterbi()[0], scores.offsets)
+            found = reading.found(decode(scores)[0], scores.offsets)
             asked = reading.asked(found, packed.data.lengths[begin:end])
             proba = asked.probabilities(scores, 0, end - begin)
             rows = [
@@ -263,7 +265,7 @@ class SequenceAnswers(SequenceInspection, TrimmingMixin):
     def _spans_of_one(self, X, scheme):
         """Return the same of one sequence and its length, or None if no faster."""
         chains = self._chains_of_one(X)
-        if chains is None:
+        if chains is None or self._decoding() != VITERBI:
             return None
         path, (score,) = chains.viterbi()
         if score == -np.inf:

@@ -30,7 +30,8 @@ SMALLEST = 1e-280
 
 # Name of `decoding` -> call of the method of Scores that returns the labels, end to
 # end, and a number for each item that is finite if it has a possible labelling.
-DECODERS = {name: methodcaller(name) for name in ("viterbi", "posterior")}
+VITERBI, POSTERIOR = "viterbi", "posterior"
+DECODERS = {name: methodcaller(name) for name in (VITERBI, POSTERIOR)}
 
 
 class Scores:

@@ -167,6 +167,20 @@ def test_which_weights_there_are(files, run):
     assert (crf.transitions, crf.features) == ("open", "auto")
 
 
+def test_the_decoding_of_a_model_is_kept_and_taken(files, run):
+    path = files / "posterior.crf"
+    options = "--scheme none --alpha 1 --decoding posterior -q".split()
+    assert run("train", files / "train.txt", "-o", path, *options) == (0, "", "")
+    tagger = load_model(path)
+    assert tagger[-1].decoding == "posterior"
+    X, _ = read_conll(files / "train.txt")
+    code, text, _ = run("tag", "-m", path, files / "train.txt")
+    assert code == 0
+    found = [line.split()[-1] for line in text.splitlines() if line.strip()]
+    expected = tagger.predict(X, decoding="posterior")
+    assert found == [label for labels in expected for label in labels]
+
+
 def test_training_is_that_of_python(files, model):
     X, y = read_conll(files / "train.txt")
     features = TokenFeatures(default_templates(["word", "pos"]))

@@ -332,7 +332,7 @@ def test_known_labels_that_are_forbidden(crf, decoding):
         forbidding(crf).predict(ARRAYS, decoding=decoding, known=with_known(0, "I-X"))
 
 
-@pytest.mark.parametrize("decoding", ["best", "", None])
+@pytest.mark.parametrize("decoding", ["best", "", 1, []])
 def test_unknown_decoding(crf, decoding):
     with pytest.raises(ValueError, match="decoding must be one of .'posterior'"):
         crf.predict(ARRAYS, decoding=decoding)
