@@ -14,11 +14,11 @@ from skcrf_sdca import (
     GraphCRF,
     SegmentCRF,
     SequenceVectorizer,
-    Tagger,
     load_model,
     make_tagger,
     save_model,
 )
+from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.serving import Predictor
 from skcrf_sdca.text import (
     TokenFeatures,
