@@ -7,7 +7,7 @@ _label_lists.py (an estimator with the interface of sklearn-crfsuite), _pickles.
 pickles), _data_files.py (data of CRFsuite's command), estimator.py, metrics.py,
 scorers.py and utils.py (its other modules), _eli5.py and _explainers.py (for eli5),
 _online_training.py, _training.py and _trainer.py (with _tagger.py they are pycrfsuite/,
-the interface of python-crfsuite).
+the interface of python-crfsuite), and trainer.py.
 Neither of the two packages is needed.
 
 Names are imported when somebody asks for one: `pycrfsuite.Tagger` needs NumPy alone.
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skcrf_sdca.compat import metrics as metrics
     from skcrf_sdca.compat import pycrfsuite as pycrfsuite
     from skcrf_sdca.compat import scorers as scorers
+    from skcrf_sdca.compat import trainer as trainer
     from skcrf_sdca.compat import utils as utils
     from skcrf_sdca.compat._conversion import (
         crfsuite_features,
@@ -52,7 +53,7 @@ _HOMES = {
     "register_eli5": "_explainers",
     "to_crfsuite": "_conversion",
 }
-_MODULES = "estimator", "metrics", "pycrfsuite", "scorers", "utils"
+_MODULES = "estimator", "metrics", "pycrfsuite", "scorers", "trainer", "utils"
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__, {**_HOMES, **dict.fromkeys(_MODULES)})

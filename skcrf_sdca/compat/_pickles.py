@@ -21,6 +21,7 @@ from skcrf_sdca.compat._crf import CRF
 from skcrf_sdca.compat._fileresource import FileResource
 from skcrf_sdca.compat._log_parser import TrainLogParser
 from skcrf_sdca.compat._training_log import LabelScore
+from skcrf_sdca.compat.trainer import LinePerIterationTrainer
 
 
 def _encoded(text, encoding):
@@ -48,6 +49,7 @@ def _number(dtype, data):
 _KNOWN = {
     "sklearn_crfsuite.estimator.CRF": CRF,
     "sklearn_crfsuite._fileresource.FileResource": FileResource,
+    "sklearn_crfsuite.trainer.LinePerIterationTrainer": LinePerIterationTrainer,
     "pycrfsuite._logparser.TrainLogParser": TrainLogParser,
     "pycrfsuite._logparser.LabelScore": LabelScore,
     "fractions.Fraction": Fraction,

@@ -16,6 +16,7 @@ import pytest
 from test_compat import random_sequences
 
 from skcrf_sdca.compat import CRF, load_pickle
+from skcrf_sdca.compat.trainer import LinePerIterationTrainer
 
 # sklearn_crfsuite.CRF(algorithm="lbfgs", c1=np.float64(0.01), c2=0.1, max_iterations=2)
 # of version 0.5.0, fitted to X and Y, by pickle and zlib.
@@ -111,6 +112,9 @@ class TestLoadPickle:
         crf = load_pickle(pickle.dumps(peer.CRF(c2=0.5)))
         assert crf.c2 == 0.5
         assert crf.classes_ is None
+        line = peer.trainer.LinePerIterationTrainer
+        crf = load_pickle(pickle.dumps(peer.CRF(trainer_cls=line)))
+        assert crf.trainer_cls is LinePerIterationTrainer
         file = str(tmp_path / "m")
         theirs = peer.CRF(model_filename=file).fit(X, Y)
         crf = load_pickle(pickle.dumps(theirs))
@@ -157,10 +161,12 @@ content = sys.stdin.buffer.read()
 for crf in pickle.loads(zlib.decompress(content)), joblib.load(io.BytesIO(content)):
     assert type(crf) is skcrf_sdca.compat.CRF
     print(crf.predict([[{"w": "a"}, {"w": "b"}]]))
-import sklearn_crfsuite
+import pycrfsuite, sklearn_crfsuite
 assert isinstance(crf, sklearn_crfsuite.estimator.CRF)
 from sklearn_crfsuite.estimator import CRF
 assert isinstance(crf, CRF)
+from sklearn_crfsuite.trainer import LinePerIterationTrainer
+assert issubclass(LinePerIterationTrainer, pycrfsuite.Trainer)
 """
 
 
@@ -181,3 +187,17 @@ def test_cleanup_removes_a_temporary_file(tmp_path):
     kept = CRF(model_filename=tmp_path / "m").fit(X, Y)
     kept.modelfile.cleanup()
     assert (tmp_path / "m").exists()
+
+
+def test_a_trainer_prints_a_line_for_each_iteration(capsys):
+    trainer = LinePerIterationTrainer("lbfgs", {"max_iterations": 3})
+    for group in (0, 1):
+        trainer.append(X[0], Y[0], group)
+    trainer.train("", holdout=1)
+    printed = capsys.readouterr().out
+    lines = [line for line in printed.splitlines() if line.startswith("Iter ")]
+    assert len(lines) == len(trainer.logparser.iterations) > 0
+    loss = trainer.logparser.last_iteration["loss"]
+    assert f" loss={loss:<8.2f} " in lines[-1]
+    assert " avg_f1=1.000 item_accuracy=1.000 " in lines[-1]
+    assert "Performance by label" not in printed
