@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose
 from skcrf_sdca import save_model
 from skcrf_sdca.serving import Predictor
 
+CLOSE = {"rtol": 1e-9, "atol": 1e-12}
+
 
 def through_file(estimator):
     save_model(estimator, file := io.BytesIO())
@@ -34,6 +36,8 @@ def assert_same_answers(predictor, estimator, X, *, has_proba=True):
         if has_proba:
             (proba,) = estimator.predict_proba([x])
             assert_allclose(predictor.marginals(x), proba, rtol=1e-9, atol=1e-12)
+            found = predictor.log_partition(x)
+            assert_allclose([found], estimator.log_partition([x]), **CLOSE)
         else:
             with pytest.raises(ValueError, match="no probabilities"):
                 predictor.marginals(x)

@@ -11,6 +11,7 @@ from skcrf_sdca._utils.messages import check_count, described
 from skcrf_sdca._utils.typing import FilePath, SpanScheme, SupportsRead
 from skcrf_sdca.persistence._archive import opened_to_read, read_archive
 from skcrf_sdca.persistence._entries import RELATIONS
+from skcrf_sdca.serving._likelihood import LikelihoodMixin
 from skcrf_sdca.serving._model import Model, model_from
 from skcrf_sdca.serving._structures import (
     ServedChain,
@@ -38,7 +39,7 @@ SERVED: dict[str, Any] = {
 }
 
 
-class Predictor:
+class Predictor(LikelihoodMixin):
     """A fitted model that labels one sequence at a time, with NumPy alone.
 
     `load` reads the file of `skcrf_sdca.persistence.save_model`, and `from_estimator`

@@ -42,7 +42,7 @@ def reader_of(model: Model, coef: Coef, weights: Any, chains: Chains) -> Any:
     return SequenceTagger(reading, weights, chains, temperature, LARGEST_SCORE)
 
 
-def of_readers(n: int) -> Chains:
+def chains_of_readers(n: int) -> Chains:
     """Return Chains for readers alone, whose labels have other transitions."""
     return Chains.of_fitted(np.zeros((n, n)), 1.0)
 
@@ -132,7 +132,7 @@ class ServedParts(ServedSequences):
         transition, self._parts = model.own
         self._chains = Chains.of_fitted(transition, self._temperature)
         n_parts = self._parts.shape[1]
-        self._reader = self._labels_reader(NO_SCORES, of_readers(n_parts))
+        self._reader = self._labels_reader(NO_SCORES, chains_of_readers(n_parts))
 
     def scores(self, sequence: Any) -> Any:
         """Return the Chains of one sequence."""
@@ -148,13 +148,13 @@ class ServedTuples(ServedSequences):
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         by_length, edges = model.own
-        chains = of_readers(len(self._labels))
+        chains = chains_of_readers(len(self._labels))
         self._reader = self._labels_reader(NO_SCORES, chains)
         n_pairs, self._of_pairs, has_pair = len(self._labels) ** 2, None, None
         if edges is not None:
             has_pair = edges.has_labels(n_pairs).reshape(by_length[0].shape)
             compiled = edges.compiled(*np.zeros((3, n_pairs)), NO_SCORES)
-            chains = of_readers(n_pairs)
+            chains = chains_of_readers(n_pairs)
             self._of_pairs = reader_of(model, edges, compiled, chains)
         self._tuples = TupleWeights(by_length, has_pair)
 
@@ -175,7 +175,7 @@ class ServedSegments(ServedSequences):
         self._grammar, transition, length = model.own
         tied = np.concatenate([transition.ravel(), length.ravel()])
         self._tied = tied / self._temperature
-        chains = of_readers(len(self._labels))
+        chains = chains_of_readers(len(self._labels))
         self._reader = self._labels_reader(NO_SCORES, chains)
 
     def scores(self, sequence: Any) -> Any:

@@ -17,7 +17,7 @@ from skcrf_sdca.serving._rows import rows_of_ones
 from skcrf_sdca.serving._structures import (
     NO_SCORES,
     ServedSequences,
-    of_readers,
+    chains_of_readers,
     reader_of,
 )
 from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
@@ -43,7 +43,7 @@ class ServedTrees(ServedSequences):
         if model.own.templates is None:
             intercept, start, end = self._ends
             compiled = model.coef.compiled(intercept, start, end, NO_SCORES)
-            chains = of_readers(n)
+            chains = chains_of_readers(n)
             self._reader = reader_of(model, model.coef, compiled, chains)
 
     @property

@@ -1,0 +1,91 @@
+"""The likelihood of one sequence, by which a service watches what it is given."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from skcrf_sdca._utils.words import in_words
+from skcrf_sdca.data.label_encoding import encode_known_labels, without_unknown_labels
+
+
+class LikelihoodMixin:
+    """Log Z and log p(y | x) of one sequence.
+
+    A class adds `_scores`, which returns the Scores of one sequence.
+    """
+
+    _model: Any
+    _scores: Any
+
+    def log_partition(self, sequence: Iterable[Any]) -> float:
+        """Return log Z of one sequence: of the sum of exp(score(x, y)).
+
+        Parameters
+        ----------
+        sequence : as for `predict_one`
+
+        Returns
+        -------
+        log_partition : float
+            In nats, as by ``log_partition`` of the estimator; 0 for an empty sequence.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `marginals`.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca.serving import Predictor
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> round(Predictor.from_estimator(crf).log_partition([["a"], ["b"]]), 1)
+        2.8
+        """
+        (value,) = self._scores(sequence, proba=True).log_partition().tolist()
+        return value
+
+    @in_words(y="labels")
+    def log_likelihood(self, sequence: Iterable[Any], labels: Iterable[Any]) -> float:
+        """Return log p(y | x) of the labels of one sequence: score(x, y) - log Z.
+
+        Parameters
+        ----------
+        sequence : as for `predict_one`
+        labels : list of T labels
+            None where a label is not known: it is log p of those that are.
+
+        Returns
+        -------
+        log_likelihood : float
+            In nats, as by ``log_likelihood`` of the estimator: -inf for labels that the
+            model does not have, or a forbidden transition.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `marginals`, and if there are not as many labels as items, or labels are
+            of another type. Also for dependency trees.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca.serving import Predictor
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> predictor = Predictor.from_estimator(crf)
+        >>> predictor.log_likelihood([["a"]], ["never seen"])
+        -inf
+        """
+        if self._model.structure in ("trees", "parser"):
+            raise ValueError(
+                "log_likelihood is of labels, and the model is of dependency trees: "
+                "call it of the estimator that skcrf_sdca.load_model returns"
+            )
+        scores = self._scores(sequence, proba=True)
+        lengths, classes = np.diff(scores.offsets), self._model.classes
+        y, known = without_unknown_labels([list(labels)], lengths, classes, None)
+        codes = encode_known_labels(y, lengths, classes, or_none=True)
+        known = None if known is None else known > 0.0
+        (value,) = scores.log_likelihood(codes, known).tolist()
+        return value
