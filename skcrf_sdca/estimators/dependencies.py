@@ -70,7 +70,7 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
     Of a sentence of n words all n (n + 1) arcs are scored. Sums over trees and the best
     tree take O(n^3) steps, 2 to 10 seconds for 1,500 words, and memory for some 11
     numbers of each arc. Sentences of more than 10,000 words are refused. A sentence has
-    (n^3 - n) / 3 siblings; a fit keeps some 20 to 40 bytes of each.
+    (n^3 - n) / 3 siblings; a fit keeps 12 bytes of each, or 20 with a smaller `tol`.
 
     References
     ----------
