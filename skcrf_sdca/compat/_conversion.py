@@ -51,6 +51,8 @@ MOST_COLONS = 32
 FORBIDDEN = -1e30
 # NUL, which ends a name in a file, and surrogates, which UTF-8 does not have.
 NOT_WRITABLE = re.compile("[\0\ud800-\udfff]")
+# Types of items that are words, and not lists of names.
+_WORDS = frozenset([str, np.str_])
 
 
 def from_crfsuite(
@@ -311,10 +313,14 @@ def item_lists(X):
 
 def _without_words(sequence):
     """Return the items of a sequence, as lists of characters where they are str."""
-    code = getattr(getattr(sequence, "dtype", None), "kind", "")
-    if not isinstance(sequence, (list, tuple)) and code not in ("O", "U"):
+    if not isinstance(sequence, (list, tuple)):
+        code = getattr(getattr(sequence, "dtype", None), "kind", "")
+        if code not in ("O", "U"):
+            return sequence
+    elif sequence and type(sequence[0]) is dict:
+        # The usual ones take no time; beside dicts there can be no names.
         return sequence
-    if not any(issubclass(own, str) for own in set(map(type, sequence))):
+    if _WORDS.isdisjoint(map(type, sequence)):
         return sequence
     return [list(item) if isinstance(item, str) else item for item in sequence]
 
