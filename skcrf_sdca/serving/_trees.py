@@ -29,55 +29,21 @@ from skcrf_sdca.text.features.token_arcs import TokenArcs
 _named = in_words(X="sequence", sequence="sentence", item="arc", position="arc")
 
 
-class ServedTrees(ServedSequences):
-    """Trees whose arcs have rows of features, or rows that are made of tokens."""
+class _Trees(ServedSequences):
+    """Trees of one sentence: what is the same whatever their features are of."""
 
     is_readable, readable = False, None
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, *, labelled: bool) -> None:
         super().__init__(model)
-        self._trees = model.own
-        n, trees = len(model.classes), model.own
-        siblings = trees.kind.siblings
-        self._format = TreeFormat(labelled=trees.labelled, siblings=siblings)
-        if model.own.templates is None:
-            intercept, start, end = self._ends
-            compiled = model.coef.compiled(intercept, start, end, NO_SCORES)
-            chains = chains_of_readers(n)
-            self._reader = reader_of(model, model.coef, compiled, chains)
-
-    @property
-    def _ends(self) -> tuple[NDArray[np.float64], ...]:
-        zeros = np.zeros(len(self._model.classes))
-        return self._model.of_labels["intercept"], zeros, zeros
-
-    # Those of all features, of which a file that claims many may have few.
-    @cached_property
-    def _weights(self) -> Weights:
-        return Weights((self._model.coef.dense(), *self._ends, NO_SCORES))
-
-    @_named
-    def scores(self, sentence: Any) -> ArcScores:
-        """Return the Scores of one sentence, which are finite."""
-        if self._trees.templates is not None:
-            return self._of_arcs(self._arcs(sentence))
-        rows, allowed = arcs_of(sentence, 0)
-        check_sentences(sizes_of([n_rows_of(rows)]), self._trees.kind)
-        return self._arc_scores(self._reader.scores(rows), allowed)
+        self._trees, siblings = model.own, model.own.kind.siblings
+        self._format = TreeFormat(labelled=labelled, siblings=siblings)
 
     def _arcs(self, sentence):
         """Return the TokenArcs of one sentence."""
         arcs = TokenArcs(self._trees.templates, [sentence], takes_siblings=True)
         check_sentences(arcs.n_words, self._trees.kind)
         return arcs
-
-    def _of_arcs(self, arcs):
-        """Return the ArcScores of TokenArcs."""
-        local = np.empty((arcs.n_positions, self._weights.n_labels))
-        self._weights.node_scores(arcs.feature_rows(), arcs.offsets, 0, 1, local)
-        if self._temperature != 1.0:
-            local /= self._temperature
-        return self._arc_scores(local, None)
 
     def _arc_scores(self, local, allowed):
         """Return the ArcScores of scores of relations, which are finite."""
@@ -110,6 +76,45 @@ class ServedTrees(ServedSequences):
         )
 
 
+class ServedTrees(_Trees):
+    """Trees whose arcs have rows of features, or rows that are made of tokens."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model, labelled=model.own.labelled)
+        if self._trees.templates is None:
+            intercept, start, end = self._ends
+            compiled = model.coef.compiled(intercept, start, end, NO_SCORES)
+            chains = chains_of_readers(len(model.classes))
+            self._reader = reader_of(model, model.coef, compiled, chains)
+
+    @property
+    def _ends(self) -> tuple[NDArray[np.float64], ...]:
+        zeros = np.zeros(len(self._model.classes))
+        return self._model.of_labels["intercept"], zeros, zeros
+
+    # Those of all features, of which a file that claims many may have few.
+    @cached_property
+    def _weights(self) -> Weights:
+        return Weights((self._model.coef.dense(), *self._ends, NO_SCORES))
+
+    @_named
+    def scores(self, sentence: Any) -> ArcScores:
+        """Return the Scores of one sentence, which are finite."""
+        if self._trees.templates is not None:
+            return self._of_arcs(self._arcs(sentence))
+        rows, allowed = arcs_of(sentence, 0)
+        check_sentences(sizes_of([n_rows_of(rows)]), self._trees.kind)
+        return self._arc_scores(self._reader.scores(rows), allowed)
+
+    def _of_arcs(self, arcs):
+        """Return the ArcScores of TokenArcs."""
+        local = np.empty((arcs.n_positions, self._weights.n_labels))
+        self._weights.node_scores(arcs.feature_rows(), arcs.offsets, 0, 1, local)
+        if self._temperature != 1.0:
+            local /= self._temperature
+        return self._arc_scores(local, None)
+
+
 class _Relations:
     """The weights of relations, by the features of words in a tree."""
 
@@ -133,13 +138,11 @@ class _Relations:
         return [self._names[k] for k in scores.argmax(axis=1).tolist()]
 
 
-class ServedParser(ServedTrees):
+class ServedParser(_Trees):
     """Trees of an online parser; relations are found given the heads."""
 
     def __init__(self, model: Model) -> None:
-        ServedSequences.__init__(self, model)
-        self._trees = model.own
-        self._format = TreeFormat(labelled=False, siblings=model.own.kind.siblings)
+        super().__init__(model, labelled=False)
         self._relations = None
         if model.own.labelled:
             self._relations = _Relations(model.own.relations)
@@ -147,7 +150,9 @@ class ServedParser(ServedTrees):
     @cached_property
     def _w(self) -> NDArray[np.float32]:
         dense = self._model.coef.dense()[:, 0]
-        return np.ascontiguousarray(dense, dtype=np.float32)
+        # Weights beyond single precision are named where scores are made of them.
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(dense, dtype=np.float32)
 
     @_named
     def predict(self, sentence: Any) -> Any:
@@ -156,13 +161,19 @@ class ServedParser(ServedTrees):
         rows, siblings, inference = self._of_kernels(arcs)
         largest = LARGEST_SCORE * self._temperature
         heads = best_heads(rows, inference, self._w, largest, siblings)
+        # Scores that are no numbers are named there.
         if heads is None:
-            # The scores that are no numbers are named there.
-            self._of_arcs(arcs)
+            path, _ = self._of_arcs(arcs).viterbi()
+            heads = np.array(self.answer(path), dtype=np.intc)
         if self._relations is None:
             return heads.tolist()
         columns = relation_columns(arcs.codes, arcs.n_words, heads)
         return heads.tolist(), self._relations.names(columns)
+
+    @_named
+    def scores(self, sentence: Any) -> ArcScores:
+        """Return the Scores of the heads of one sentence, which are finite."""
+        return self._of_arcs(self._arcs(sentence))
 
     def _of_kernels(self, arcs):
         """Return the ArcRows, the SiblingRows or None, and the compiled inference."""

@@ -151,3 +151,15 @@ def test_both_readers_refuse_the_same_documents(name):
         assert refused == is_refused(Predictor.load, changed)
         n_refused += refused
     assert n_refused > 100
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
+def test_scores_that_are_no_numbers_are_refused():
+    parser = OnlineDependencyCRF(features=OF_ARCS, labelled=True, **SHORT)
+    parser.fit(SENTENCES, TREES).coef_[:] = 1e60
+    predictor = through_file(parser)
+    for answer in predictor.predict_one, lambda x: predictor.n_best(x, 2):
+        with pytest.raises(ValueError, match="^sequence: sentence 0, arc .* so large"):
+            answer(SENTENCES[2])
+    with pytest.raises(ValueError, match="so large"):
+        parser.predict(SENTENCES[2:3])
