@@ -153,7 +153,7 @@ AT_MOST = {
     "long_modules": 41,
     "private_names": 2,
     "branches_on_structure": 3,
-    "kinds": 298,
+    "kinds": 219,
     "arrows": 55,
     "top_level_names": 23,
 }

@@ -48,34 +48,34 @@ class ArcData(Data):
 
 
 @named_as_arcs
-def read_dependencies(X, y, known, *, labelled, kind):
+def read_dependencies(X, y, known, *, labelled, rules):
     """Return the ArcData of a fit; the errors are as in `DependencyCRF.fit`."""
     X = list(X) if isinstance(X, Iterator) else X
     rows, allowed = split_arcs(X)
 
     def encode(input_format, y, data):
-        return _encoded(y, data, known, allowed, labelled=labelled, kind=kind)
+        return _encoded(y, data, known, allowed, labelled=labelled, rules=rules)
 
     own = read_sequences(rows, y, known._replace(check=_check_arcs, encode=encode))
     return ArcData(**(vars(own) | {"X": X}), constraints=allowed)
 
 
 @named_as_arcs
-def read_made_dependencies(arcs, X, y, known, *, labelled, kind):
+def read_made_dependencies(arcs, X, y, known, *, labelled, rules):
     """Return the ArcData of a fit whose rows are made of tokens.
 
     Parameters
     ----------
     arcs : callable
         ``arcs(X)`` returns the TokenArcs of sentences of tokens.
-    X, y, known, labelled, kind
+    X, y, known, labelled, rules
         As for `read_dependencies`.
     """
     X = list(X) if isinstance(X, Iterator) else X
     data = arcs(X)
     check_has_items(len(data), data.n_positions)
     y = list(y) if isinstance(y, Iterator) else y
-    encoded = _encoded(y, data, known, None, labelled=labelled, kind=kind)
+    encoded = _encoded(y, data, known, None, labelled=labelled, rules=rules)
     classes, labels, rows = encoded
     attributes = {
         "_input_format": ARRAYS.name,
@@ -85,12 +85,12 @@ def read_made_dependencies(arcs, X, y, known, *, labelled, kind):
     return ArcData(X, y, data, labels, rows, ARRAYS, attributes, constraints=None)
 
 
-def _encoded(y, data, known, allowed, *, labelled, kind):
+def _encoded(y, data, known, allowed, *, labelled, rules):
     """Return the relations, the labels of all arcs, and None for rows of labels."""
-    n_words = sizes_of(data.lengths, siblings=kind.siblings)
-    check_sentences(n_words, kind)
+    n_words = sizes_of(data.lengths, siblings=rules.siblings)
+    check_sentences(n_words, rules)
     heads, relations = split_labels(y, n_words, labelled=labelled)
-    check_trees(heads, allowed, data.offsets, kind)
+    check_trees(heads, allowed, data.offsets, rules)
     with in_words(item="word", position="word"):
         if known.classes is None:
             classes, codes = encode_labels(relations, n_words)
@@ -100,20 +100,20 @@ def _encoded(y, data, known, allowed, *, labelled, kind):
             classes, codes, _ = encode_labels_beside(
                 known.classes, relations, n_words, None, known.argument
             )
-    return classes, labels_of_trees(heads, codes, data.offsets, kind), None
+    return classes, labels_of_trees(heads, codes, data.offsets, rules), None
 
 
-def read_known_trees(y, data, allowed, classes, *, labelled, kind):
+def read_known_trees(y, data, allowed, classes, *, labelled, rules):
     """Return the labels of all arcs of y for a model that has these relations.
 
     Arcs of other relations have the label -1. The errors are those of a fit.
     """
-    n_words = sizes_of(data.lengths, siblings=kind.siblings)
+    n_words = sizes_of(data.lengths, siblings=rules.siblings)
     heads, relations = split_labels(y, n_words, labelled=labelled)
-    check_trees(heads, allowed, data.offsets, kind)
+    check_trees(heads, allowed, data.offsets, rules)
     with in_words(item="word", position="word"):
         codes = encode_known_labels(relations, n_words, classes)
-    return labels_of_trees(heads, codes, data.offsets, kind)
+    return labels_of_trees(heads, codes, data.offsets, rules)
 
 
 def _check_arcs(input_format):
@@ -201,19 +201,19 @@ def _heads(heads, i, n):
     return found.astype(np.int64)
 
 
-def check_trees(heads, allowed, offsets, kind):
-    """Raise ValueError, with the sentence, if heads are no tree of this kind."""
+def check_trees(heads, allowed, offsets, rules):
+    """Raise ValueError, with the sentence, if heads are no tree of these rules."""
     for i, own in enumerate(heads):
         n, where = len(own), f"{words().y}: sentence {i}"
         _check_acyclic(own, where)
         (roots,) = np.nonzero(own == 0)
-        if kind.single_root and len(roots) > 1:
+        if rules.single_root and len(roots) > 1:
             raise ValueError(
                 f"{where} has {len(roots)} words below the root, the words "
                 f"{roots[0] + 1} and {roots[1] + 1} among them; set "
                 f"{words().several_roots} to allow that"
             )
-        if kind.projective:
+        if rules.projective:
             _check_projective(heads, i)
         if allowed is None:
             continue
@@ -288,7 +288,7 @@ def crossing(heads):
     return a + 1, b + 1
 
 
-def labels_of_trees(heads, codes, offsets, kind):
+def labels_of_trees(heads, codes, offsets, rules):
     """Return the labels of all arcs: 0, or 1 + the code of the relation of the word.
 
     Those of siblings are 1 in the tree, and 0 else.
@@ -300,7 +300,7 @@ def labels_of_trees(heads, codes, offsets, kind):
     ]
     places = np.concatenate([np.zeros(0, dtype=np.int64), *for_arcs])
     labels[places] = np.where(codes < 0, -1, codes + 1)
-    if kind.siblings:
+    if rules.siblings:
         n_words = np.array([len(own) for own in heads], dtype=np.int64)
         flat = np.concatenate([np.zeros(0, dtype=np.intc), *heads])
         add_sibling_labels(n_words, flat.astype(np.intc), labels)

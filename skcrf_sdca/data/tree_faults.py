@@ -13,7 +13,7 @@ from skcrf_sdca.data.dependencies import (
     named_as_arcs,
     split_labels,
 )
-from skcrf_sdca.data.trees import TreeKind
+from skcrf_sdca.data.trees import TreeRules
 
 
 class TreeFaults(NamedTuple):
@@ -129,7 +129,7 @@ def clean_trees(
         raise ValueError(f"X has {len(X)} sentences, and y has {len(y)}")
     heads = [_heads(tree, i) for i, tree in enumerate(y)]
     if wrong == "raise":
-        _check(heads, TreeKind(single_root, projective=False))
+        _check(heads, TreeRules(single_root, projective=False))
     counts, kept = dict.fromkeys(TreeFaults._fields, 0), []
     for i, own in enumerate(heads):
         fault = next((name for name in _WRONG if _WRONG[name](own, single_root)), None)
@@ -140,7 +140,7 @@ def clean_trees(
     crossed = {i for i in kept if crossing(heads[i]) is not None}
     counts["crossing_arcs"] = len(crossed)
     if crossing_arcs == "raise":
-        _check([heads[i] for i in kept], TreeKind(single_root, projective=True))
+        _check([heads[i] for i in kept], TreeRules(single_root, projective=True))
     change = _CHANGES.get(crossing_arcs, lambda tree: tree)
     found = [(X[i], change(y[i]) if i in crossed else y[i]) for i in kept]
     found = [(sentence, tree) for sentence, tree in found if tree is not None]

@@ -22,7 +22,7 @@ UNSPECIFIED = "dep"
 ROWS = "row h * n + m is that of the arc from head h, 0 for the root, to word m + 1"
 
 
-class TreeKind(NamedTuple):
+class TreeRules(NamedTuple):
     """Which trees there are."""
 
     single_root: bool = True  # one word alone is below the root

@@ -172,10 +172,10 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
 
     def _read(self, X, y, known, lengths=None):
         """Return the ArcData of X and y."""
-        options = {"labelled": self.labelled, "kind": self._kind}
+        options = {"labelled": self.labelled, "rules": self._rules}
         if self.features is None:
             return read_dependencies(X, y, known, **options)
-        if self.labelled and self._kind.siblings:
+        if self.labelled and self._rules.siblings:
             raise ValueError(
                 "features: templates with s, of siblings, have no weights of "
                 "relations: set labelled=False, or leave these templates out"
@@ -187,8 +187,8 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
         return False
 
     def _structure_options(self, training):
-        structure = SiblingTrees.name if self._kind.siblings else self._structure
-        return structure, {"kind": self._kind}
+        structure = SiblingTrees.name if self._rules.siblings else self._structure
+        return structure, {"rules": self._rules}
 
     def _new_loss(self, training):
         loss = super()._new_loss(training)

@@ -234,12 +234,12 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         if not len(arcs):
             raise ValueError("X has 0 sentences: there is nothing to learn.")
         self._check_trees_fit(int(arcs.n_words.max()))
-        check_sentences(arcs.n_words, self._kind, self.n_best)
+        check_sentences(arcs.n_words, self._rules, self.n_best)
         if self.labelled:
             heads, relations = read_relations(y, arcs.n_words)
         else:
             (heads, _), relations = split_labels(y, arcs.n_words, labelled=False), None
-        check_trees(heads, None, arcs.offsets, self._kind_of_y)
+        check_trees(heads, None, arcs.offsets, self._rules_of_y)
         return arcs, np.concatenate(heads).astype(np.intc), relations
 
     def _check_trees_fit(self, longest):
@@ -299,7 +299,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     def _inference(self, arcs, rows, offsets):
         """Return the compiled inference on the sentences of rows, and SiblingRows."""
         siblings = arcs.sibling_rows(rows)
-        return inference_on_trees(self._kind, offsets, 2, None), siblings
+        return inference_on_trees(self._rules, offsets, 2, None), siblings
 
     def _set_model(self, state, steps, loss, attributes):
         """Set the fitted attributes, all at once."""
@@ -377,7 +377,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             return super()._score(packed, y, sample_weight)
         arcs = packed.data
         heads, relations = read_relations(y, arcs.n_words)
-        self._named(check_trees)(heads, None, arcs.offsets, self._kind_of_y)
+        self._named(check_trees)(heads, None, arcs.offsets, self._rules_of_y)
         weight = self._named(checked_weight)(sample_weight, arcs)
         if weight is not None:
             weight = np.repeat(weight, arcs.n_words)
@@ -400,7 +400,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             local[:, 1] = rows.scores(w)
         local[:, 1] /= self.temperature_ or 1.0
         offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
-        return ArcScores(local, np.zeros(0), offsets, None, self._kind)
+        return ArcScores(local, np.zeros(0), offsets, None, self._rules)
 
     def _check_own_form(self):
         if self.labelled:

@@ -24,7 +24,7 @@ from skcrf_sdca.data.sample_weights import checked_weight
 from skcrf_sdca.data.tree_sizes import check_sentences
 from skcrf_sdca.data.trees import (
     TreeFormat,
-    TreeKind,
+    TreeRules,
     are_arcs,
     heads_of,
     sibling_at,
@@ -76,15 +76,15 @@ class TreeAnswers(Answers, TrimmingMixin):
     projective: bool
 
     @property
-    def _kind(self):
+    def _rules(self):
         features = self._arc_features()
         siblings = features is not None and bool(templates_of(features).siblings)
-        return TreeKind(self.single_root, self.projective, siblings)
+        return TreeRules(self.single_root, self.projective, siblings)
 
     @property
-    def _kind_of_y(self):
-        """The TreeKind of trees that y may have where heads are compared alone."""
-        return self._kind._replace(projective=False)
+    def _rules_of_y(self):
+        """The TreeRules of trees that y may have where heads are compared alone."""
+        return self._rules._replace(projective=False)
 
     def _arc_features(self):
         """Return the ArcFeatures that make the features of arcs, None without any."""
@@ -92,13 +92,13 @@ class TreeAnswers(Answers, TrimmingMixin):
 
     def _arcs(self, X):
         """Return the TokenArcs of X."""
-        kind = self._kind
-        if kind.siblings and not kind.projective:
+        rules = self._rules
+        if rules.siblings and not rules.projective:
             raise ValueError(
                 "features: templates with s, of siblings, need projective=True."
             )
         arcs = TokenArcs(templates_of(self._arc_features()), X, takes_siblings=True)
-        check_sentences(arcs.n_words, kind)
+        check_sentences(arcs.n_words, rules)
         return arcs
 
     def _check_width(self, arcs):
@@ -110,7 +110,7 @@ class TreeAnswers(Answers, TrimmingMixin):
             )
 
     def _tree_format(self, *, labelled):
-        return TreeFormat(labelled=labelled, siblings=self._kind.siblings)
+        return TreeFormat(labelled=labelled, siblings=self._rules.siblings)
 
     def _blocks(self):
         return ArcParameters.blocks
@@ -129,11 +129,11 @@ class TreeAnswers(Answers, TrimmingMixin):
             packed.allowed,
             self.classes_,
             labelled=packed.input_format.labelled,
-            kind=self._kind_of_y,
+            rules=self._rules_of_y,
         )
         weight = checked_weight(sample_weight, packed.data)
         counts = (labels != 0).astype(np.float64)
-        if self._kind.siblings:
+        if self._rules.siblings:
             n_words = sizes_of(packed.data.lengths, siblings=True)
             counts[~are_arcs(n_words)] = 0.0
         if weight is not None:
@@ -187,7 +187,7 @@ class TreeAnswers(Answers, TrimmingMixin):
     @named_as_arcs
     def _known_labels(self, packed, known):
         """Return the label 0 of other arcs into words whose head is known, -1 else."""
-        siblings = self._kind.siblings
+        siblings = self._rules.siblings
         return labels_of_known_heads(known, packed.data.lengths, siblings=siblings)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
@@ -247,7 +247,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
             return PackedArcs(arcs, own, None)
         rows, allowed = split_arcs(X)
         data, *_ = super()._pack(rows, None)
-        check_sentences(sizes_of(data.lengths), self._kind)
+        check_sentences(sizes_of(data.lengths), self._rules)
         if allowed is not None:
             self._check_has_trees(allowed, data.offsets)
         return PackedArcs(data, own, allowed)
@@ -255,7 +255,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
     def _check_has_trees(self, allowed, offsets):
         """Raise ValueError, with the sentence, if the allowed arcs have no tree."""
         local = np.zeros((len(allowed), 2))
-        scores = ArcScores(local, np.zeros(0), offsets, allowed, self._kind)
+        scores = ArcScores(local, np.zeros(0), offsets, allowed, self._rules)
         lacking = scores.log_partition() == -np.inf
         if lacking.any():
             raise ValueError(
@@ -273,7 +273,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
             rows,
             packed.data.offsets,
             allowed=packed.allowed,
-            kind=self._kind,
+            rules=self._rules,
             temperature=self.temperature_ or 1.0,
         )
 
@@ -335,7 +335,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
         ['[0>1] root>dogs', '[0>2] root>bark', '[1>2] dogs>bark', '[2>1] bark>dogs']
         """
         packed = self._packed([sentence])
-        siblings = self._kind.siblings
+        siblings = self._rules.siblings
         n = words_of(packed.data.n_positions, siblings=siblings)
         word = as_integer(word, "word")
         if not 1 <= word <= n:
@@ -372,15 +372,15 @@ class DependencyAnswers(TreeAnswers, Inspection):
         if no_probabilities(self) is not None:
             return None
         rows = self._over(lambda scores, *_: scores.node_marginals()[0], packed)
-        n = words_of(len(rows), siblings=self._kind.siblings)
+        n = words_of(len(rows), siblings=self._rules.siblings)
         return rows[word - 1 : n * (n + 1) : n, 1:].sum(axis=1)
 
     def _terms(self, X, trees, names):
         """Return the Terms of trees, rows of labels of arcs, that are not in all."""
-        kind, (places,) = self._kind, np.nonzero((trees != trees[0]).any(axis=0))
-        n = words_of(trees.shape[1], siblings=kind.siblings)
+        rules, (places,) = self._rules, np.nonzero((trees != trees[0]).any(axis=0))
+        n = words_of(trees.shape[1], siblings=rules.siblings)
         # Trees differ in the number of siblings if they do in that of roots.
-        has_intercept = kind.siblings and not kind.single_root
+        has_intercept = rules.siblings and not rules.single_root
         has_intercept |= len(self.classes_) > 1
         coef, terms, words = self.coef_, [], set()
         for place in places.tolist():

@@ -36,20 +36,20 @@ class _Trees(ServedSequences):
 
     def __init__(self, model: Model, *, labelled: bool) -> None:
         super().__init__(model)
-        self._trees, siblings = model.own, model.own.kind.siblings
+        self._trees, siblings = model.own, model.own.rules.siblings
         self._format = TreeFormat(labelled=labelled, siblings=siblings)
 
     def _arcs(self, sentence):
         """Return the TokenArcs of one sentence."""
         arcs = TokenArcs(self._trees.templates, [sentence], takes_siblings=True)
-        check_sentences(arcs.n_words, self._trees.kind)
+        check_sentences(arcs.n_words, self._trees.rules)
         return arcs
 
     def _arc_scores(self, local, allowed):
         """Return the ArcScores of scores of relations, which are finite."""
         local = np.hstack([np.zeros((len(local), 1)), local])
         offsets = np.array([0, len(local)])
-        scores = ArcScores(local, NO_SCORES, offsets, allowed, self._trees.kind)
+        scores = ArcScores(local, NO_SCORES, offsets, allowed, self._trees.rules)
         scores.check(0)
         return scores
 
@@ -71,8 +71,8 @@ class _Trees(ServedSequences):
         """Return the error for a sentence without a tree."""
         return ValueError(
             "sequence: the sentence has no tree of the arcs that are allowed, with "
-            f"single_root={self._trees.kind.single_root} and "
-            f"projective={self._trees.kind.projective}"
+            f"single_root={self._trees.rules.single_root} and "
+            f"projective={self._trees.rules.projective}"
         )
 
 
@@ -103,7 +103,7 @@ class ServedTrees(_Trees):
         if self._trees.templates is not None:
             return self._of_arcs(self._arcs(sentence))
         rows, allowed = arcs_of(sentence, 0)
-        check_sentences(sizes_of([n_rows_of(rows)]), self._trees.kind)
+        check_sentences(sizes_of([n_rows_of(rows)]), self._trees.rules)
         return self._arc_scores(self._reader.scores(rows), allowed)
 
     def _of_arcs(self, arcs):
@@ -178,7 +178,7 @@ class ServedParser(_Trees):
     def _of_kernels(self, arcs):
         """Return the ArcRows, the SiblingRows or None, and the compiled inference."""
         rows = arcs.rows()
-        inference = inference_on_trees(self._trees.kind, arcs.offsets, 2, None)
+        inference = inference_on_trees(self._trees.rules, arcs.offsets, 2, None)
         return rows, arcs.sibling_rows(rows), inference
 
     def _of_arcs(self, arcs):

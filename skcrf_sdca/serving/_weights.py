@@ -9,7 +9,7 @@ from skcrf_sdca._kernels.features._features import RowLayout
 from skcrf_sdca._kernels.features._weights import Weights
 from skcrf_sdca._utils.archives import FLOAT, INT
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.data.trees import TreeKind
+from skcrf_sdca.data.trees import TreeRules
 from skcrf_sdca.persistence._entries import (
     arc_templates_from,
     checked_label_parts,
@@ -75,7 +75,7 @@ class Coef(NamedTuple):
 class Trees(NamedTuple):
     """Which dependency trees there are, and what the features of their arcs are of."""
 
-    kind: TreeKind
+    rules: TreeRules
     labelled: bool
     templates: ArcTemplates | None  # of tokens; None if a sentence is its arcs
     relations: Any = None  # the Model of relations, given the heads
@@ -206,7 +206,7 @@ def trees_of(parameters, features, n_features):
     if siblings and not own["projective"]:
         raise ModelFormatError("features: siblings need projective=True")
     labelled = own.pop("labelled")
-    return Trees(TreeKind(**own, siblings=siblings), labelled, templates)
+    return Trees(TreeRules(**own, siblings=siblings), labelled, templates)
 
 
 OF_STRUCTURES = {

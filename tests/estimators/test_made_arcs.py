@@ -167,7 +167,7 @@ def test_sizes_are_those_of_stored_rows():
 def test_squared_radii_are_those_of_the_same_rows():
     rows = PackedSequences.from_sequences(FEATURES.transform(X))
     made, stored = (
-        DependencyTrees(arcs, 1, kind=ONE_ROOT).squared_radii()
+        DependencyTrees(arcs, 1, rules=ONE_ROOT).squared_radii()
         for arcs in (TokenArcs(templates_of(FEATURES), X), rows)
     )
     assert_allclose(made, stored)

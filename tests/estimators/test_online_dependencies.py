@@ -255,7 +255,7 @@ def test_probabilities_are_there_with_smooth_losses_alone():
     ("X", "y", "message"),
     [
         ([[("a", "N")], [("a", "N"), "b"]], [[0], [2, 0]], "item 1 is str|mixes types"),
-        ([[("a",)]], [[0]], "sequence 0, item 0"),
+        ([[("a",)]], [[0]], "sentence 0, token 0"),
         ([[("a", "N")]] * 2, [[0]], "X has 2 sentences, and y has 1"),
         ([[("a", "N")]] * 2, [[0], [0, 1]], "sentence 1 has 2 heads"),
         ([[("a", "N")]] * 2, [[0], [2]], "sentence 1, word 1 has the head 2"),

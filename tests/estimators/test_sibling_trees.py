@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skcrf_sdca import DependencyCRF, OnlineDependencyCRF, load_model, save_model
 from skcrf_sdca._utils import memory
-from skcrf_sdca.data.trees import TreeKind
+from skcrf_sdca.data.trees import TreeRules
 from skcrf_sdca.structures.dependency.structure import SiblingTrees
 from skcrf_sdca.text import ArcFeatures
 from skcrf_sdca.text.features.arc_features import templates_of
@@ -38,12 +38,12 @@ def new_crf(**options):
     return DependencyCRF(ALPHA, **options)
 
 
-def rows_with_intercept(words, w, **kind):
+def rows_with_intercept(words, w, **rules):
     """Return the trees of a sentence, and their features with those of the intercept.
 
     It counts arcs and siblings.
     """
-    trees, rows, _ = scored(words, w[:-1], **kind)
+    trees, rows, _ = scored(words, w[:-1], **rules)
     counts = [[len(heads) + np.count_nonzero(heads)] for heads in trees]
     return trees, np.hstack([rows, counts])
 
@@ -239,8 +239,8 @@ def test_rows_are_those_of_the_features():
 def test_squared_radii_bound_the_distances_of_trees(single_root):
     X, _, trees = enumerated(single_root)
     arcs = TokenArcs(templates_of(FEATURES), X, takes_siblings=True)
-    kind = TreeKind(single_root, projective=True, siblings=True)
-    radii = SiblingTrees(arcs, 1, kind=kind).squared_radii()
+    rules = TreeRules(single_root, projective=True, siblings=True)
+    radii = SiblingTrees(arcs, 1, rules=rules).squared_radii()
     for radius, found in zip(radii, trees, strict=True):
         if found is None:
             assert radius == 0.0
@@ -255,8 +255,8 @@ def test_the_bound_of_distances_has_both_siblings_of_a_word():
     features = ArcFeatures(["m.word s.word"], columns=("word",), n_features=2**20)
     X = [["a", "a", "a"]]
     arcs = TokenArcs(templates_of(features), X, takes_siblings=True)
-    kind = TreeKind(True, projective=True, siblings=True)
-    (radius,) = SiblingTrees(arcs, 1, kind=kind).squared_radii()
+    rules = TreeRules(True, projective=True, siblings=True)
+    (radius,) = SiblingTrees(arcs, 1, rules=rules).squared_radii()
     # Arcs have the norm 1 of the intercept, and siblings that of two features too.
     assert radius == pytest.approx(4.0 * (3.0 + 3.0 * np.sqrt(3.0)) ** 2)
 

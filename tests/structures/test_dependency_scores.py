@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from scipy.stats import chisquare
 
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.data.trees import TreeKind
+from skcrf_sdca.data.trees import TreeRules
 from skcrf_sdca.structures.dependency.scores import ArcScores
 from skcrf_sdca.structures.dependency.structure import DependencyTrees
 
@@ -21,18 +21,18 @@ KINDS = {
     "one root, projective": {"single_root": True, "projective": True},
     "roots, projective": {"single_root": False, "projective": True},
 }
-kinds = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+kinds = pytest.mark.parametrize("rules", KINDS.values(), ids=KINDS)
 # Nats between scores: the largest are beyond what weights of floats can hold.
 spreads = pytest.mark.parametrize("spread", [1.0, 30.0, 300.0, 600.0])
 
 
-def scores_of(*sentences, allowed=None, relations=1, **kind):
+def scores_of(*sentences, allowed=None, relations=1, **rules):
     """Return ArcScores of arrays (n + 1, n), or (n + 1, n, relations)."""
     rows = [s.reshape(-1, relations) for s in sentences]
     local = np.concatenate(rows)
     local = np.hstack([np.zeros((len(local), 1)), local])
     offsets = np.cumsum([0, *map(len, rows)])
-    return ArcScores(local, np.zeros(0), offsets, allowed, TreeKind(**kind))
+    return ArcScores(local, np.zeros(0), offsets, allowed, TreeRules(**rules))
 
 
 def random_scores(rng, n, spread, forbidden=0.0):
@@ -45,18 +45,18 @@ def random_scores(rng, n, spread, forbidden=0.0):
     return scores
 
 
-def samples_of(spread, kind, n_samples=30):
+def samples_of(spread, rules, n_samples=30):
     """Yield scores of sentences with a tree at least."""
     rng = np.random.default_rng(0)
     for n in range(1, 6):
         for k in range(n_samples):
             scores = random_scores(rng, n, spread, forbidden=0.2 * (k % 2))
-            if tree_twin.log_partition(scores, **kind) > -np.inf:
+            if tree_twin.log_partition(scores, **rules) > -np.inf:
                 yield scores
 
 
 @kinds
-def test_squared_radii_bound_the_distances_of_trees_and_are_nearly_reached(kind):
+def test_squared_radii_bound_the_distances_of_trees_and_are_nearly_reached(rules):
     """Of two words: the arcs of root -> 1 -> 2 have opposite features to the others."""
     rng = np.random.default_rng(0)
     drawn = [rng.normal(size=((n + 1) * n, 3)) for n in (1, 2, 3, 4)]
@@ -66,19 +66,19 @@ def test_squared_radii_bound_the_distances_of_trees_and_are_nearly_reached(kind)
     sentences = [*drawn, opposite]
     data = PackedSequences.from_sequences(sentences)
     for n_relations in (1, 2):
-        trees = DependencyTrees(data, n_relations, kind=TreeKind(**kind))
-        largest = [largest_distance(x, n_relations, kind) for x in sentences]
+        trees = DependencyTrees(data, n_relations, rules=TreeRules(**rules))
+        largest = [largest_distance(x, n_relations, rules) for x in sentences]
         radii = trees.squared_radii()
         assert (radii >= largest).all()
         assert radii[-1] < 1.01 * largest[-1]
 
 
-def largest_distance(x, n_relations, kind):
+def largest_distance(x, n_relations, rules):
     """Return the largest squared distance of two trees, with intercepts of arcs."""
     n = int(np.sqrt(len(x)))
     rows = np.column_stack([x, np.ones(len(x))])
     sums = []
-    for heads in tree_twin.trees(n, **kind):
+    for heads in tree_twin.trees(n, **rules):
         arcs = rows[heads * n + np.arange(n)]
         for relations in product(range(n_relations), repeat=n):
             own = np.zeros((n_relations, rows.shape[1]))
@@ -99,11 +99,11 @@ def heads_of(labels):
 
 @kinds
 @spreads
-def test_sums_are_those_of_all_trees(kind, spread):
-    for scores in samples_of(spread, kind):
-        own = scores_of(scores, **kind)
-        log_z = tree_twin.log_partition(scores, **kind)
-        marginals, entropy = tree_twin.arc_marginals(scores, **kind)
+def test_sums_are_those_of_all_trees(rules, spread):
+    for scores in samples_of(spread, rules):
+        own = scores_of(scores, **rules)
+        log_z = tree_twin.log_partition(scores, **rules)
+        marginals, entropy = tree_twin.arc_marginals(scores, **rules)
         node, (found,) = own.node_marginals()
         assert_allclose(own.log_partition(), log_z, rtol=1e-12, atol=1e-12)
         assert_allclose(found, log_z, rtol=1e-12, atol=1e-12)
@@ -118,24 +118,24 @@ def test_sums_are_those_of_all_trees(kind, spread):
 
 @kinds
 @pytest.mark.parametrize("nats", [10.0, 35.0, 300.0])
-def test_two_words_that_prefer_each_other_take_no_digit(kind, nats):
+def test_two_words_that_prefer_each_other_take_no_digit(rules, nats):
     scores = np.zeros((6, 5))
     scores[[2, 1, 4, 3], [0, 1, 2, 3]] = nats
-    own = scores_of(scores, **kind)
-    marginals, _ = tree_twin.arc_marginals(scores, **kind)
+    own = scores_of(scores, **rules)
+    marginals, _ = tree_twin.arc_marginals(scores, **rules)
     node, _ = own.node_marginals()
     assert_allclose(node[:, 1].reshape(6, 5), marginals, rtol=1e-12)
 
 
 @kinds
-def test_long_sentences_have_marginals_of_their_derivatives(kind):
+def test_long_sentences_have_marginals_of_their_derivatives(rules):
     rng = np.random.default_rng(1)
     for n in (9, 16, 23):
         scores, step = rng.normal(scale=3.0, size=(n + 1, n)), 1e-5
-        node, _ = scores_of(scores, **kind).node_marginals()
+        node, _ = scores_of(scores, **rules).node_marginals()
         direction = rng.normal(size=scores.shape)
         ends = [scores + step * direction, scores - step * direction]
-        high, low = scores_of(*ends, **kind).log_partition()
+        high, low = scores_of(*ends, **rules).log_partition()
         slope = (node[:, 1] * direction.ravel())[~own_arcs(n)].sum()
         assert_allclose((high - low) / (2.0 * step), slope, rtol=1e-7)
         assert_array_equal(node[own_arcs(n), 1], 0.0)
@@ -147,23 +147,23 @@ def own_arcs(n):
 
 
 @kinds
-def test_the_number_of_trees_is_known(kind):
+def test_the_number_of_trees_is_known(rules):
     for n in (1, 2, 7, 40):
-        own = scores_of(np.zeros((n + 1, n)), **kind)
-        n_trees = n ** (n - 1) if kind["single_root"] else (n + 1) ** (n - 1)
-        if kind["projective"]:
+        own = scores_of(np.zeros((n + 1, n)), **rules)
+        n_trees = n ** (n - 1) if rules["single_root"] else (n + 1) ** (n - 1)
+        if rules["projective"]:
             n_trees = comb(3 * n, n) // (2 * n + 1)
-        if kind["projective"] and kind["single_root"]:
+        if rules["projective"] and rules["single_root"]:
             n_trees = comb(3 * n - 2, n - 1) // n
         assert_allclose(own.log_partition(), np.log(float(n_trees)), rtol=1e-13)
 
 
 @kinds
 @spreads
-def test_the_best_tree_is_the_best_of_all(kind, spread):
-    for scores in samples_of(spread, kind):
-        heads, values = tree_twin.tree_scores(scores, **kind)
-        labels, (value,) = scores_of(scores, **kind).viterbi()
+def test_the_best_tree_is_the_best_of_all(rules, spread):
+    for scores in samples_of(spread, rules):
+        heads, values = tree_twin.tree_scores(scores, **rules)
+        labels, (value,) = scores_of(scores, **rules).viterbi()
         found = heads_of(labels)
         assert_allclose(value, values.max(), rtol=1e-12, atol=1e-12)
         at = (heads == found).all(axis=1)
@@ -171,11 +171,11 @@ def test_the_best_tree_is_the_best_of_all(kind, spread):
 
 
 @kinds
-def test_the_best_tree_of_long_sentences_cannot_be_mended(kind):
+def test_the_best_tree_of_long_sentences_cannot_be_mended(rules):
     # No other head of one word alone gives a better tree.
     rng = np.random.default_rng(2)
     for n in (12, 30):
-        own = scores_of(rng.normal(size=(n + 1, n)), **kind)
+        own = scores_of(rng.normal(size=(n + 1, n)), **rules)
         labels, (value,) = own.viterbi()
         assert_allclose(own.path_scores(labels), [value])
         table = labels.reshape(n + 1, n)
@@ -188,24 +188,24 @@ def test_the_best_tree_of_long_sentences_cannot_be_mended(kind):
 
 
 @kinds
-def test_the_n_best_trees_are_in_order(kind):
+def test_the_n_best_trees_are_in_order(rules):
     rng = np.random.default_rng(3)
     for n in range(1, 5):
         scores = random_scores(rng, n, 2.0) + 1e-3 * rng.normal(size=(n + 1, n))
-        heads, values = tree_twin.tree_scores(scores, **kind)
+        heads, values = tree_twin.tree_scores(scores, **rules)
         order = np.argsort(-values)
-        (paths,), (found,) = scores_of(scores, **kind).n_best(500)
+        (paths,), (found,) = scores_of(scores, **rules).n_best(500)
         assert_allclose(found, values[order], rtol=1e-12)
         assert_array_equal([heads_of(path) for path in paths], heads[order])
 
 
 @kinds
-def test_the_n_best_trees_are_all_of_the_allowed_ones(kind):
+def test_the_n_best_trees_are_all_of_the_allowed_ones(rules):
     # Some arcs are forbidden, and all trees are equally good.
     scores = np.zeros((5, 4))
     scores[[0, 2, 3], [1, 0, 3]] = -np.inf
-    heads, values = tree_twin.tree_scores(scores, **kind)
-    (paths,), (found,) = scores_of(scores, **kind).n_best(500)
+    heads, values = tree_twin.tree_scores(scores, **rules)
+    (paths,), (found,) = scores_of(scores, **rules).n_best(500)
     assert not found.any()
     right = {tuple(own) for own in heads[np.isfinite(values)].tolist()}
     assert sorted(tuple(heads_of(path).tolist()) for path in paths) == sorted(right)
@@ -213,15 +213,15 @@ def test_the_n_best_trees_are_all_of_the_allowed_ones(kind):
 
 @kinds
 @pytest.mark.parametrize("nats", [1.0, 12.0])
-def test_draws_have_the_probabilities_of_trees(kind, nats):
+def test_draws_have_the_probabilities_of_trees(rules, nats):
     # With 12 nats walks between two words are too long, and heads are drawn in turn.
     rng, n_draws = np.random.default_rng(4), 4000
     scores = rng.normal(size=(4, 3))
     scores[2, 0] += nats
     scores[1, 1] += nats
-    heads, values = tree_twin.tree_scores(scores, **kind)
+    heads, values = tree_twin.tree_scores(scores, **rules)
     p = np.exp(values - logsumexp(values))
-    own = scores_of(scores, **kind)
+    own = scores_of(scores, **rules)
     drawn = own.sample(rng.random((12, n_draws)))
     found = np.array([heads_of(labels) for labels in drawn.T])
     counts = (found[:, np.newaxis] == heads).all(axis=2).sum(axis=0)
@@ -234,13 +234,13 @@ def test_draws_have_the_probabilities_of_trees(kind, nats):
 
 
 @kinds
-def test_arcs_that_are_not_allowed_are_in_no_tree(kind):
+def test_arcs_that_are_not_allowed_are_in_no_tree(rules):
     rng = np.random.default_rng(5)
     scores, allowed = rng.normal(size=(5, 4)), np.ones((5, 4), dtype=np.uint8)
     allowed[[0, 2, 3], [1, 0, 3]] = 0
-    own = scores_of(scores, **kind, allowed=allowed.ravel())
+    own = scores_of(scores, **rules, allowed=allowed.ravel())
     forbidden = np.where(allowed, scores, -np.inf)
-    marginals, _ = tree_twin.arc_marginals(forbidden, **kind)
+    marginals, _ = tree_twin.arc_marginals(forbidden, **rules)
     node, _ = own.node_marginals()
     assert_allclose(node[:, 1].reshape(5, 4), marginals, rtol=1e-12)
     one = own.only(0)
@@ -248,32 +248,32 @@ def test_arcs_that_are_not_allowed_are_in_no_tree(kind):
 
 
 @kinds
-def test_without_a_tree_nothing_is_possible(kind):
+def test_without_a_tree_nothing_is_possible(rules):
     # Words 1 and 2 have each other as heads alone.
     scores = np.zeros((4, 3))
     scores[:, :2] = -np.inf
     scores[[2, 1], [0, 1]] = 0.0
-    own = scores_of(scores, **kind)
+    own = scores_of(scores, **rules)
     node, (log_z,) = own.node_marginals()
     assert log_z == own.log_partition()[0] == own.viterbi()[1][0] == -np.inf
     assert not node.any()
 
 
-@pytest.mark.parametrize("kind", [KINDS["one root"], KINDS["one root, projective"]])
-def test_one_root_alone_may_be_impossible(kind):
+@pytest.mark.parametrize("rules", [KINDS["one root"], KINDS["one root, projective"]])
+def test_one_root_alone_may_be_impossible(rules):
     scores = np.full((3, 2), -np.inf)
     scores[0] = 0.0
-    assert scores_of(scores, **kind).log_partition()[0] == -np.inf
-    assert scores_of(scores, **kind).viterbi()[1][0] == -np.inf
+    assert scores_of(scores, **rules).log_partition()[0] == -np.inf
+    assert scores_of(scores, **rules).viterbi()[1][0] == -np.inf
     assert_allclose(
-        scores_of(scores, **kind | {"single_root": False}).log_partition(), 0.0
+        scores_of(scores, **rules | {"single_root": False}).log_partition(), 0.0
     )
 
 
 @kinds
-def test_labels_that_are_no_tree_have_no_score(kind):
-    own = scores_of(np.zeros((3, 2)), **kind)
-    two_roots = -np.inf if kind["single_root"] else 0.0
+def test_labels_that_are_no_tree_have_no_score(rules):
+    own = scores_of(np.zeros((3, 2)), **rules)
+    two_roots = -np.inf if rules["single_root"] else 0.0
     for places, score in [
         ([0, 3], 0.0),  # root -> 1 -> 2
         ([2, 5], -np.inf),  # 1 from itself: no arc
@@ -288,17 +288,17 @@ def test_labels_that_are_no_tree_have_no_score(kind):
 
 
 @kinds
-def test_relations_share_the_arc(kind):
+def test_relations_share_the_arc(rules):
     rng = np.random.default_rng(6)
     scores = rng.normal(scale=2.0, size=(5, 4, 3))
-    own = scores_of(scores, **kind, relations=3)
+    own = scores_of(scores, **rules, relations=3)
     of_arcs = logsumexp(scores, axis=2)
-    marginals, _ = tree_twin.arc_marginals(of_arcs, **kind)
+    marginals, _ = tree_twin.arc_marginals(of_arcs, **rules)
     node, (log_z,) = own.node_marginals()
     expected = marginals[..., np.newaxis] * np.exp(scores - of_arcs[..., np.newaxis])
     assert_allclose(node[:, 1:].reshape(5, 4, 3), expected, rtol=1e-12)
     labels, (value,) = own.viterbi()
-    heads, values = tree_twin.tree_scores(scores.max(axis=2), **kind)
+    heads, values = tree_twin.tree_scores(scores.max(axis=2), **rules)
     assert_allclose(value, values.max())
     best = labels.reshape(5, 4).max(axis=0)
     found = heads_of(labels)
@@ -312,38 +312,38 @@ def test_relations_share_the_arc(kind):
 
 
 @kinds
-def test_arcs_may_be_known(kind):
+def test_arcs_may_be_known(rules):
     # Label 0 says that an arc is not in the tree, and label 1 that it is.
     rng = np.random.default_rng(7)
     scores, known = rng.normal(size=(5, 4)), np.full((5, 4), -1)
     known[2, 0], known[0, 3] = 1, 0
-    own = scores_of(scores, **kind).clamped(known.ravel())
+    own = scores_of(scores, **rules).clamped(known.ravel())
     allowed = scores.copy()
     allowed[[0, 1, 3, 4], 0] = allowed[0, 3] = -np.inf
-    marginals, _ = tree_twin.arc_marginals(allowed, **kind)
+    marginals, _ = tree_twin.arc_marginals(allowed, **rules)
     node, (log_z,) = own.node_marginals()
     assert_allclose(node[:, 1].reshape(5, 4), marginals, rtol=1e-12)
-    assert_allclose(log_z, tree_twin.log_partition(allowed, **kind), rtol=1e-12)
+    assert_allclose(log_z, tree_twin.log_partition(allowed, **rules), rtol=1e-12)
 
 
 @kinds
-def test_the_posterior_has_most_right_heads(kind):
+def test_the_posterior_has_most_right_heads(rules):
     rng = np.random.default_rng(8)
     for _ in range(20):
         scores = rng.normal(scale=2.0, size=(5, 4))
-        marginals, _ = tree_twin.arc_marginals(scores, **kind)
-        labels, _ = scores_of(scores, **kind).posterior()
-        heads, values = tree_twin.tree_scores(marginals, **kind)
+        marginals, _ = tree_twin.arc_marginals(scores, **rules)
+        labels, _ = scores_of(scores, **rules).posterior()
+        heads, values = tree_twin.tree_scores(marginals, **rules)
         found = heads_of(labels)
         assert_allclose(marginals[found, np.arange(4)].sum(), values.max())
 
 
 @kinds
-def test_a_sentence_alone_has_what_it_has_among_others(kind):
+def test_a_sentence_alone_has_what_it_has_among_others(rules):
     rng = np.random.default_rng(9)
     sentences = [random_scores(rng, n, 1.0) for n in (3, 0, 2, 4)]
     allowed = np.concatenate([np.isfinite(own).ravel() for own in sentences])
-    scores = scores_of(*sentences, allowed=allowed.astype(np.uint8), **kind)
+    scores = scores_of(*sentences, allowed=allowed.astype(np.uint8), **rules)
     alone = [scores.only(i).log_partition() for i in range(len(scores))]
     assert_array_equal(np.concatenate(alone), scores.log_partition())
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import entr, logsumexp
 from scipy.stats import chisquare
 
-from skcrf_sdca.data.trees import TreeKind, heads_of
+from skcrf_sdca.data.trees import TreeRules, heads_of
 from skcrf_sdca.structures.dependency.scores import ArcScores
 
 SIZES = [3, 1, 5, 0, 2, 4]
@@ -23,7 +23,7 @@ def scores_of(arrays, *, single_root=True):
         np.stack([np.zeros_like(flat), flat], axis=1),
         np.zeros(0),
         np.append(0, np.cumsum([len(part) for part in parts])),
-        kind=TreeKind(single_root, projective=True, siblings=True),
+        rules=TreeRules(single_root, projective=True, siblings=True),
     )
 
 
@@ -169,8 +169,8 @@ def test_siblings_without_scores_change_no_sums():
     for n in (7, 30):
         scores = scores_of([(rng.normal(size=(n + 1, n)), np.zeros((n, n, n)))])
         own, offsets = of_arcs(scores.local, n), np.array([0, n * (n + 1)])
-        kind = TreeKind(projective=True)
-        arcs = ArcScores(own, np.zeros(0), offsets, kind=kind)
+        rules = TreeRules(projective=True)
+        arcs = ArcScores(own, np.zeros(0), offsets, rules=rules)
         assert_allclose(scores.log_partition(), arcs.log_partition(), rtol=1e-12)
         node, _ = scores.node_marginals()
         right, _ = arcs.node_marginals()

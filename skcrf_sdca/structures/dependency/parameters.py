@@ -28,9 +28,9 @@ class ArcParameters(Parameters):
         local, *others = super().potentials(rows, offsets, begin, end, temperature)
         return np.hstack([np.zeros((len(local), 1)), local]), *others
 
-    def scores(self, rows, offsets, begin, end, *, allowed, kind, temperature):
+    def scores(self, rows, offsets, begin, end, *, allowed, rules, temperature):
         """Return the ArcScores of `potentials`; the options are those of ArcScores."""
         found = self.potentials(rows, offsets, begin, end, temperature)
         if allowed is not None:
             allowed = allowed[offsets[begin] : offsets[end]]
-        return ArcScores(*found, allowed, kind)
+        return ArcScores(*found, allowed, rules)

@@ -9,35 +9,35 @@ from skcrf_sdca._kernels.inference._projective_trees import (
 from skcrf_sdca._kernels.inference._spanning_trees import SpanningTreeInference
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca.data.tree_sizes import check_trees_of_one
-from skcrf_sdca.data.trees import TreeKind, are_arcs, sizes_of
+from skcrf_sdca.data.trees import TreeRules, are_arcs, sizes_of
 from skcrf_sdca.structures.compiled_scores import CompiledScores
 from skcrf_sdca.structures.scores import entropies_of_rows
 
-ONE_ROOT = TreeKind()
+ONE_ROOT = TreeRules()
 
 
-def inference_on_trees(kind, offsets, n_states, allowed, begin=None, end=None):
-    """Return the compiled inference on trees of a TreeKind."""
-    inference = SiblingTreeInference if kind.siblings else ProjectiveTreeInference
-    if not kind.projective:
+def inference_on_trees(rules, offsets, n_states, allowed, begin=None, end=None):
+    """Return the compiled inference on trees of TreeRules."""
+    inference = SiblingTreeInference if rules.siblings else ProjectiveTreeInference
+    if not rules.projective:
         inference = SpanningTreeInference
-    return inference(offsets, n_states, allowed, kind.single_root, begin, end)
+    return inference(offsets, n_states, allowed, rules.single_root, begin, end)
 
 
 class ArcScores(CompiledScores):
     """Scores of the arcs of sentences; positions are arcs, see _spanning_trees.pyx.
 
-    If the kind has siblings, these are positions behind the arcs of each sentence, see
-    _projective_trees.pyx.
+    If the rules have siblings, these are positions behind the arcs of each sentence:
+    see _projective_trees.pyx.
 
     The columns are those of the label 0, not in the tree, and of the relations. Arcs
     that are not ``allowed``, an ndarray of uint8 or None, have probability 0, and so
-    have trees of another TreeKind than ``kind``.
+    have trees of other TreeRules than ``rules``.
     """
 
-    def __init__(self, local, tied, offsets, allowed=None, kind=ONE_ROOT):
+    def __init__(self, local, tied, offsets, allowed=None, rules=ONE_ROOT):
         self.local, self.tied, self.offsets = local, tied, offsets
-        self.allowed, self.kind = allowed, kind
+        self.allowed, self.rules = allowed, rules
 
     @property
     def _bytes_of_place(self):
@@ -49,13 +49,13 @@ class ArcScores(CompiledScores):
         first, last = self.offsets[[begin, end]]
         allowed = None if self.allowed is None else self.allowed[first:last]
         offsets = self.offsets[begin : end + 1] - first
-        return ArcScores(local, tied, offsets, allowed, self.kind)
+        return ArcScores(local, tied, offsets, allowed, self.rules)
 
     def n_best(self, n):
         """Return the n best trees of each sentence, and their scores."""
         longest = int(self.n_words.max(initial=0))
         check_trees_of_one(
-            longest, self.kind, n, f"a sentence has {longest} words, and"
+            longest, self.rules, n, f"a sentence has {longest} words, and"
         )
         return super().n_best(n)
 
@@ -63,13 +63,13 @@ class ArcScores(CompiledScores):
         """Return the compiled inference on some of the sentences."""
         n_states = self.local.shape[1]
         return inference_on_trees(
-            self.kind, self.offsets, n_states, self.allowed, begin, end
+            self.rules, self.offsets, n_states, self.allowed, begin, end
         )
 
     @property
     def n_words(self):
         """The number of words of each sentence, (n,)."""
-        return sizes_of(np.diff(self.offsets), siblings=self.kind.siblings)
+        return sizes_of(np.diff(self.offsets), siblings=self.rules.siblings)
 
     @property
     def label_bounds(self):
@@ -88,7 +88,7 @@ class ArcScores(CompiledScores):
 
     def posterior(self):
         """Return the trees with most right arcs in expectation, and log Z."""
-        if not self.kind.siblings:
+        if not self.rules.siblings:
             return super().posterior()
         node, log_z = self.node_marginals()
         # Siblings are in the marginals of arcs, and have no scores beside these.

@@ -27,7 +27,7 @@ class DependencyTrees(CompiledRows, Structure):
         The rows of the n (n + 1) arcs of each sentence, as in _spanning_trees.pyx.
     n_labels : int
         The number of relations.
-    kind : TreeKind
+    rules : TreeRules
         Which trees there are.
     constraints : ndarray of shape (n_arcs,), uint8, default=None
         Which arcs may be in a tree; None if all may.
@@ -40,9 +40,9 @@ class DependencyTrees(CompiledRows, Structure):
     levels = frozenset({"argmax", "log_partition", "expect", "visit"})
     n_tied = 0
 
-    def __init__(self, data, n_labels, *, kind, **options):
+    def __init__(self, data, n_labels, *, rules, **options):
         super().__init__(data, n_labels + 1, **options)
-        self.kind = kind
+        self.rules = rules
         self.rows = self._feature_rows()
 
     @property
@@ -60,8 +60,8 @@ class DependencyTrees(CompiledRows, Structure):
         return self.n_classes
 
     def vector_form(self):
-        """Return the VectorForm; dual variables are those of trees of one kind."""
-        return super().vector_form()._replace(data=self.kind)
+        """Return the VectorForm; dual variables are those of trees of these rules."""
+        return super().vector_form()._replace(data=self.rules)
 
     def squared_radii(self):
         """Return bounds of squared distances between trees.
@@ -85,7 +85,7 @@ class DependencyTrees(CompiledRows, Structure):
         allowed, (first, last) = self.constraints, self.offsets[[begin, end]]
         if allowed is not None:
             allowed = allowed[first:last]
-        return ArcScores(local, tied, offsets, allowed, self.kind)
+        return ArcScores(local, tied, offsets, allowed, self.rules)
 
     def log_counts(self):
         """Return the logarithm of the number of trees of each sentence."""
@@ -102,7 +102,7 @@ class DependencyTrees(CompiledRows, Structure):
     def inference(self):
         """Return the compiled inference on all sentences."""
         return inference_on_trees(
-            self.kind, self.offsets, self.n_labels, self.constraints
+            self.rules, self.offsets, self.n_labels, self.constraints
         )
 
     def _tying(self):

@@ -8,6 +8,7 @@ import numpy as np
 from skcrf_sdca._kernels.features._arc_rows import ArcRows
 from skcrf_sdca._kernels.features._made_rows import MadeRows
 from skcrf_sdca._kernels.features._sibling_rows import SiblingRows
+from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.data.trees import number_of_positions
 from skcrf_sdca.text.core.tokens import Tokens
 
@@ -56,8 +57,9 @@ class TokenArcs:
                 "sibling, and no features of one; a parser with projective=True takes "
                 "them as its parameter features"
             )
-        tokens = Tokens(X, templates.columns, templates.read)
-        codes = [_codes(tokens.column(name)) for name in templates.read]
+        with in_words(item="token", position="token"):
+            tokens = Tokens(X, templates.columns, templates.read)
+            codes = [_codes(tokens.column(name)) for name in templates.read]
         # Of each column in the order in which templates name them.
         self.codes = np.array(codes, dtype=np.uint64).reshape(len(codes), len(tokens))
         self.n_features = templates.n_features
