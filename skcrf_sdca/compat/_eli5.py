@@ -1,19 +1,10 @@
-"""What eli5 shows of the weights of estimators; the import registers it."""
+"""What eli5 shows of the weights of estimators; see `register_eli5`."""
 
 import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from eli5 import explain_weights  # type: ignore
-from eli5.base import (  # type: ignore
-    Explanation,
-    FeatureWeight,
-    FeatureWeights,
-    TargetExplanation,
-    TransitionFeatureWeights,
-)
-from eli5.utils import get_target_display_names  # type: ignore
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca.compat._crf import CRF
@@ -22,7 +13,6 @@ from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.estimators.tagger import Tagger
 
 
-@explain_weights.register(ChainCRF)
 def _explain_chain(
     estimator: ChainCRF,
     *,
@@ -32,13 +22,16 @@ def _explain_chain(
     feature_names: Any = None,
     feature_re: str | None = None,
     feature_filter: Callable[[str], bool] | None = None,
-) -> Explanation:
+) -> Any:
     """Return the largest weights of each label, and those of pairs of labels.
 
     The arguments are those of ``eli5.explain_weights``. Intercepts, first and last
     labels are the features ``<intercept>``, ``<start>`` and ``<end>``. With parts of
     labels, these are the targets, and there are no pairs.
     """
+    from eli5 import base  # type: ignore
+    from eli5.utils import get_target_display_names  # type: ignore
+
     table = estimator.state_features(feature_names=feature_names)
     tests: list[Any] = [] if feature_re is None else [re.compile(feature_re).search]
     tests += [] if feature_filter is None else [feature_filter]
@@ -52,28 +45,30 @@ def _explain_chain(
     pairs = None
     if parts is None:
         own = estimator.transition_[np.ix_(numbers, numbers)]
-        pairs = TransitionFeatureWeights(names, own)
-    return Explanation(
+        pairs = base.TransitionFeatureWeights(names, own)
+    return base.Explanation(
         estimator=repr(estimator),
         method="CRF",
         targets=[
-            TargetExplanation(name, _top(table[table["label"] == labels[number]], top))
+            base.TargetExplanation(
+                name, _top(table[table["label"] == labels[number]], top)
+            )
             for number, name in shown
         ],
         transition_features=pairs,
     )
 
 
-@explain_weights.register(CRF)
-def _explain_compat(crf: CRF, **options: Any) -> Explanation:
+def _explain_compat(crf: CRF, **options: Any) -> Any:
     if crf.classes_ is None:
         # It has no file either.
         check_is_fitted(crf)
-    return _named(crf, explain_weights(crf.estimator_, **options))
+    return _named(crf, _explain_chain(crf.estimator_, **options))
 
 
-@explain_weights.register(Tagger)
-def _explain_tagger(tagger: Tagger, **options: Any) -> Explanation:
+def _explain_tagger(tagger: Tagger, **options: Any) -> Any:
+    from eli5 import explain_weights
+
     return _named(tagger, explain_weights(tagger[-1], **options))
 
 
@@ -91,6 +86,8 @@ def _in_order(labels):
 
 def _top(table, top):
     """Return the largest of the weights of a label, a sorted table."""
+    from eli5.base import FeatureWeight, FeatureWeights  # type: ignore
+
     pairs = list(zip(table["feature"].tolist(), table["weight"].tolist(), strict=True))
     n_positive = int((table["weight"] > 0).sum())
     positive, negative = pairs[:n_positive], pairs[n_positive:][::-1]
@@ -109,3 +106,7 @@ def _top(table, top):
 
 def _n_left(pairs, shown):
     return len(pairs) - len(shown)
+
+
+# What explains the estimators of each class.
+EXPLAINED = {ChainCRF: _explain_chain, CRF: _explain_compat, Tagger: _explain_tagger}

@@ -1,7 +1,5 @@
 """Registers the estimators with eli5, which explains weights, if it is installed."""
 
-from importlib import import_module
-
 
 def register_eli5() -> None:
     """Let eli5 explain the weights of the estimators of this package.
@@ -23,4 +21,9 @@ def register_eli5() -> None:
     >>> register_eli5()                                # doctest: +SKIP
     >>> eli5.show_weights(crf, top=20)                 # doctest: +SKIP
     """
-    import_module("skcrf_sdca.compat._eli5")
+    from eli5 import explain_weights  # type: ignore
+
+    from skcrf_sdca.compat._eli5 import EXPLAINED
+
+    for cls, explained in EXPLAINED.items():
+        explain_weights.register(cls)(explained)

@@ -39,7 +39,7 @@ class DriftDisplay:
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from skcrf_sdca import Drift, DriftReport
+    >>> from skcrf_sdca.inspection import Drift, DriftReport
     >>> from skcrf_sdca.plotting import DriftDisplay
     >>> rows = [Drift("spans", 67.0, 0.0, -31.0), Drift("label O", 920.0, 925.0, 1.5)]
     >>> display = DriftDisplay.from_report(DriftReport(rows, (300, 200), (9000, 6000)))

@@ -61,6 +61,7 @@ OF_FITTED = {
     "select_uncertain": lambda given: select_uncertain(given, X, 2),
     "span_errors": lambda given: span_errors(given, X, Y),
     "group_importance": lambda given: group_importance(given, X, Y),
+    "drift_report": lambda given: inspection.drift_report(given, X, X),
     **{f"scorer {name}": scores(name) for name in metrics.get_scorer_names()},
     "flat_accuracy": lambda given: compat.scorers.flat_accuracy(given, X, Y),
     "sequence_accuracy": lambda given: compat.scorers.sequence_accuracy(given, X, Y),
