@@ -294,8 +294,8 @@ refused("tuple_of_numbers", *with_value((1, 2)), TE, f"{PLACE}: 1 is of type int
 refused("int_beyond_float", *with_value(10**400), VE, f"{PLACE}: int too large")
 for name, value, text, cure in (
     ("nan_in_an_array", np.nan, "NaN", "fill missing values"),
-    ("infinity_in_an_array", np.inf, "infinity", "replace such values"),
-    ("minus_infinity_in_an_array", -np.inf, "infinity", "replace such values"),
+    ("infinity_in_an_array", np.inf, "infinity", "replace or"),
+    ("minus_infinity_in_an_array", -np.inf, "infinity", "replace or"),
 ):
     X = [ARRAYS[0], ARRAYS[1].copy()]
     X[1][1, 2] = value

@@ -541,7 +541,9 @@ class PackedSequences:
             row, feature = divmod(entry, self.n_features)
         i = int(np.searchsorted(self._offsets, row, side="right")) - 1
         is_missing = np.isnan(values[entry])
-        cure = on_missing(self.is_sparse) if is_missing else "replace such values."
+        cure = "replace or remove such values."
+        if is_missing:
+            cure = on_missing(self.is_sparse)
         raise ValueError(
             f"{words().X} contains {'NaN' if is_missing else 'infinity'}: "
             f"{numbered(i)}, {words().position} {row - self._offsets[i]}, "

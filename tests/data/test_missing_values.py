@@ -90,7 +90,7 @@ def test_the_rows_of_graphs_are_no_sequences(crf, item, target, where):
 
 
 def test_infinity_is_no_missing_value():
-    with pytest.raises(ValueError, match="infinity: .*, feature 0; replace such val"):
+    with pytest.raises(ValueError, match="infinity: .*, feature 0; replace or"):
         CRF().fit([np.array([[np.inf], [1.0]])], y[:1])
 
 
