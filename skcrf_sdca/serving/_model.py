@@ -34,6 +34,7 @@ from skcrf_sdca.serving._weights import (
     label_weights,
     trees_of,
 )
+from skcrf_sdca.structures.scores import DECODERS, VITERBI
 
 # The structures of models by their types, and why others are not served.
 STRUCTURES = dict.fromkeys(CHAINS, "chain")
@@ -67,6 +68,7 @@ class Model(NamedTuple):
     items: Items | None  # of a model of rows of numbers
     coef: Coef
     of_labels: dict[str, NDArray[np.float64]]
+    decoding: str = VITERBI  # the key of DECODERS that finds the labels
     tokens: str | None = None  # how the texts of the training were cut
     structure: str = "chain"
     own: Any = None  # what its structure has beside, such as Trees
@@ -186,9 +188,18 @@ def _model_of(crf, array, vectorizer=None, features=None):
         items,
         coef_from(array, "coef", crf["n_stored"], n_features, n_columns),
         of_labels,
+        decoding=_decoding_of(parameters),
         structure=structure,
         own=own,
     )
+
+
+def _decoding_of(parameters):
+    """Return the parameter decoding, which older files do not have."""
+    decoding = parameters.get("decoding", VITERBI)
+    if decoding not in DECODERS:
+        raise ModelFormatError(f"decoding must be one of {sorted(DECODERS)}")
+    return decoding
 
 
 def _temperature_of(crf):
@@ -216,6 +227,7 @@ def _parser_from(parser, array):
         None,
         coef_of_rows(array, "coef", parser["n_stored"], n_features, 1),
         {},
+        decoding=_decoding_of(parameters),
         structure="parser",
         own=trees,
     )

@@ -313,8 +313,8 @@ class Predictor(LikelihoodMixin):
         return labels, spans if has_spans else None
 
     def _path(self, scores):
-        """Return the most probable labelling, whose score is more than -inf."""
-        path, values = scores.viterbi()
+        """Return the labelling by the decoding of the model; it must be possible."""
+        path, values = self._served.decode(scores)
         self._check_possible(values[0], path)
         return path
 

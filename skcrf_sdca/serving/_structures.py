@@ -21,7 +21,7 @@ from skcrf_sdca.serving._rows import RowTagger
 from skcrf_sdca.serving._weights import Coef
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.tuple_scores import TupleWeights
-from skcrf_sdca.structures.scores import LARGEST_SCORE
+from skcrf_sdca.structures.scores import DECODERS, LARGEST_SCORE, VITERBI
 from skcrf_sdca.structures.segment.scores import SegmentScores, check_segments_fit
 
 NO_SCORES = np.zeros(0)
@@ -60,12 +60,13 @@ class ServedSequences:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._temperature = model.temperature or 1.0
+        self.decode = DECODERS[model.decoding]
         self._labels = model.classes.tolist()
         self._readings: dict[str, LabelReading] = {}
 
     def predict(self, sequence: Any) -> Any:
-        """Return the most probable answer."""
-        path, (value,) = self.scores(sequence).viterbi()
+        """Return the answer that the decoding of the model finds."""
+        path, (value,) = self.decode(self.scores(sequence))
         if len(path) and value == -np.inf:
             raise self.impossible(len(path))
         return self.answer(path)
@@ -116,7 +117,9 @@ class ServedChain(ServedSequences):
         self._reader = self._labels_reader(self._chains.tied, self._chains)
 
     def predict(self, sequence: Any) -> Any:
-        """Return the most probable labels."""
+        """Return the labels that the decoding of the model finds."""
+        if self._model.decoding != VITERBI:
+            return super().predict(sequence)
         return self._reader.predict(sequence, self._labels)
 
     def scores(self, sequence: Any) -> Any:

@@ -21,7 +21,7 @@ from skcrf_sdca.serving._structures import (
     reader_of,
 )
 from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
-from skcrf_sdca.structures.scores import LARGEST_SCORE
+from skcrf_sdca.structures.scores import LARGEST_SCORE, VITERBI
 from skcrf_sdca.text.features.relation_features import relation_columns
 from skcrf_sdca.text.features.token_arcs import TokenArcs
 
@@ -157,13 +157,14 @@ class ServedParser(_Trees):
     @_named
     def predict(self, sentence: Any) -> Any:
         """Return the best tree, and its relations."""
-        arcs = self._arcs(sentence)
-        rows, siblings, inference = self._of_kernels(arcs)
-        largest = LARGEST_SCORE * self._temperature
-        heads = best_heads(rows, inference, self._w, largest, siblings)
+        arcs, heads = self._arcs(sentence), None
+        if self._model.decoding == VITERBI:
+            rows, siblings, inference = self._of_kernels(arcs)
+            largest = LARGEST_SCORE * self._temperature
+            heads = best_heads(rows, inference, self._w, largest, siblings)
         # Scores that are no numbers are named there.
         if heads is None:
-            path, _ = self._of_arcs(arcs).viterbi()
+            path, _ = self.decode(self._of_arcs(arcs))
             heads = np.array(self.answer(path), dtype=np.intc)
         if self._relations is None:
             return heads.tolist()

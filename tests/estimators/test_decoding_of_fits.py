@@ -19,6 +19,7 @@ from skcrf_sdca import (
     SDCACRF,
     DependencyCRF,
     GraphCRF,
+    OnlineDependencyCRF,
     PassiveAggressiveCRF,
     PerToken,
     SegmentCRF,
@@ -28,7 +29,8 @@ from skcrf_sdca import (
     save_model,
 )
 from skcrf_sdca.metrics import extract_spans, flat_accuracy_score, get_scorer
-from skcrf_sdca.text import repair_labels
+from skcrf_sdca.serving import Predictor
+from skcrf_sdca.text import ArcFeatures, repair_labels
 
 POSTERIOR = "posterior"
 # Runs of equal labels, and weak features: one path is far from the best of each frame.
@@ -195,6 +197,43 @@ def test_files_and_pickles_keep_it():
     del crf.__dict__["decoding"]
     old = pickle.loads(pickle.dumps(crf))
     assert old.predict(X).tolist() == old.predict(X, decoding="viterbi").tolist()
+
+
+# Graphs are not served.
+SERVED = [name for name in CASES if "Graph" not in name and name != "TreeCRF"]
+
+
+@pytest.mark.parametrize("case", SERVED)
+def test_a_predictor_follows_the_model(case):
+    estimator, X, y = CASES[case]
+    paths = {}
+    for decoding in ("viterbi", POSTERIOR):
+        crf = clone(estimator).set_params(decoding=decoding).fit(X, y)
+        save_model(crf, file := io.BytesIO())
+        served = Predictor.load(file.getvalue())
+        paths[decoding] = [served.predict_one(x) for x in X]
+        assert paths[decoding] == crf.predict(X).tolist()
+    assert paths["viterbi"] != paths[POSTERIOR]
+
+
+def test_a_predictor_follows_an_online_parser():
+    words = [["dogs", "bark", "home"], ["go", "home"], ["dogs", "go", "home"]] * 3
+    trees = [([2, 0, 2], ["nsubj", "root", "obj"]), ([0, 1], ["root", "obj"])]
+    y = [trees[len(x) == 2] for x in words]
+    given = {
+        "features": ArcFeatures(["h.word m.word", "m.word"], n_features=64),
+        "labelled": True,
+        "loss": "log_loss",
+        "max_iter": 1,
+    }
+    parser = OnlineDependencyCRF(decoding=POSTERIOR, random_state=0, **given)
+    parser.fit(words, y)
+    save_model(parser, file := io.BytesIO())
+    served = Predictor.load(file.getvalue())
+    for x in words:
+        heads, relations = served.predict_one(x)
+        ((own_heads, own_relations),) = parser.predict([x])
+        assert (list(heads), list(relations)) == (list(own_heads), list(own_relations))
 
 
 def test_unknown_names_are_refused():
