@@ -191,7 +191,7 @@ def to_crfsuite(
         cannot be written; if the model is too large for the format; if the estimator
         was fitted on numbers and `feature_names` is None.
     TypeError
-        If `estimator` is of another type or no model of chains, or its labels are not
+        If ``estimator`` is of another type or no model of chains, or its labels are not
         str.
 
     Notes

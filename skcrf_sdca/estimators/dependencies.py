@@ -42,8 +42,8 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
     estimators: ``duality_gap_`` bounds the distance of P(w) from its minimum.
 
     With templates of siblings in `features` and ``projective=True``, the score of a
-    tree also has coef_ . x[h, m, s] for each word m with a head h that is not the root:
-    s is the nearest word between h and m that has the head h too, or none [3]_.
+    tree also has ``coef_ . x[h, m, s]`` for each word m with a head h that is not the
+    root: s is the nearest word between h and m that has the head h too, or none [3]_.
 
     Parameters
     ----------

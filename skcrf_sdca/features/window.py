@@ -53,7 +53,7 @@ class SequenceWindow(SequenceTransformer):
 
     See Also
     --------
-    PerToken : Applies a transformer of scikit-learn, such as a scaler, to all frames.
+    skcrf_sdca.PerToken : Applies a transformer of scikit-learn to all frames.
     skcrf_sdca.text.Window : The same for the columns of a text.
 
     Notes
@@ -67,7 +67,8 @@ class SequenceWindow(SequenceTransformer):
     the penalty of the weights prefers, and not what a model can express. Deviations add
     what a linear model lacks.
 
-    `save_model` does not take it, as it does not take `PerToken`; use joblib or skops.
+    ``save_model`` does not take it, as it does not take ``PerToken``: use joblib or
+    skops.
 
     Examples
     --------

@@ -53,10 +53,10 @@ class TagsText:
         ----------
         text : str
             Each line is a sentence. The first step takes lists of words, as a
-            `TokenFeatures` does.
+            ``TokenFeatures`` does.
         tokens : {"words", "characters", "blanks"} or str, default=None
             What the tokens are, as in :func:`skcrf_sdca.text.tokenize`. By default as
-            the parameter `tokens` of the Tagger says, and "words" if it is None: then
+            the parameter ``tokens`` of the Tagger says, and "words" if it is None: then
             nobody knows how the texts of the training were cut.
         scheme : str, default=None
             As in ``predict_spans``. By default the scheme that the parameter
@@ -75,7 +75,7 @@ class TagsText:
             If the last step has no ``predict_spans``: it is no chain and no
             `SegmentCRF`.
         ValueError, TypeError
-            If the templates read other columns than words, `tokens` cuts no text, or
+            If the templates read other columns than words, ``tokens`` cuts no text, or
             the labels are not of the `scheme`.
 
         See Also

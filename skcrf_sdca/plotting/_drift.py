@@ -34,7 +34,7 @@ class DriftDisplay:
 
     See Also
     --------
-    skcrf_sdca.drift_report : Makes the report.
+    skcrf_sdca.inspection.drift_report : Makes the report.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class DriftDisplay:
         Parameters
         ----------
         report : DriftReport
-            As from :func:`skcrf_sdca.drift_report`.
+            As from :func:`skcrf_sdca.inspection.drift_report`.
         ax : matplotlib Axes, default=None
             Where to draw; by default a new figure.
 

@@ -268,12 +268,13 @@ class Predictor(LikelihoodMixin):
         Returns
         -------
         tagged : TaggedText
-            As of `skcrf_sdca.Tagger.tag`.
+            As of `skcrf_sdca.estimators.tagger.Tagger.tag`.
 
         Raises
         ------
         TypeError, ValueError
-            As `skcrf_sdca.Tagger.tag`, and if there is no `TokenFeatures`.
+            As `skcrf_sdca.estimators.tagger.Tagger.tag`, and if there is no
+            ``TokenFeatures``.
 
         Examples
         --------

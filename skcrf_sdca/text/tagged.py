@@ -74,7 +74,7 @@ class TaggedText(NamedTuple):
 
     See Also
     --------
-    skcrf_sdca.Tagger.tag : Returns it.
+    skcrf_sdca.estimators.tagger.Tagger.tag : Returns it.
     skcrf_sdca.serving.Predictor.tag : Returns it with NumPy alone.
 
     Examples
