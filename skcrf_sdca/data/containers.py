@@ -1,7 +1,8 @@
 """Containers of sequences that users may pass, and columns of them."""
 
 import sys
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
+from itertools import count, islice
 from numbers import Integral
 from typing import Any
 
@@ -62,6 +63,27 @@ def unmasked(values: Any, where: str) -> Any:
             "them out."
         )
     return np.asarray(values)
+
+
+# So many sequences go through the steps of a pipeline at once.
+PART = 1000
+
+
+def parts_of(X: Iterable[Any], size: int) -> Iterator[tuple[int, list[Any]]]:
+    """Yield lists of up to ``size`` sequences, each after the number of its first.
+
+    There is one at least.
+
+    >>> from skcrf_sdca.data.containers import parts_of
+    >>> list(parts_of("abc", 2)), list(parts_of([], 2))
+    ([(0, ['a', 'b']), (2, ['c'])], [(0, [])])
+    """
+    sequences = iter(X)
+    for begin in count(0, size):
+        part = list(islice(sequences, size))
+        if begin and not part:
+            return
+        yield begin, part
 
 
 def is_missing(value: object) -> bool:

@@ -5,7 +5,6 @@ sure of it.
 """
 
 from collections import Counter
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from skcrf_sdca._utils.grids import Cell, clipped, text_grid
 from skcrf_sdca._utils.last_step import parted
 from skcrf_sdca._utils.typing import Sequences, SpanScheme
 from skcrf_sdca._utils.words import in_words
+from skcrf_sdca.data.containers import PART, parts_of
 from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.data.spans import extract_spans, scheme_of_readable
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -26,8 +26,6 @@ __all__ = ["Drift", "DriftReport", "drift_report"]
 LEAST_CHANGE, LEAST_ERRORS = 0.2, 4.0
 # Names of figures.
 UNKNOWN, LOG_PROBABILITY, SPANS = "unknown features", "log probability", "spans"
-# So many sequences are labelled at once.
-PART = 1000
 
 
 class Drift(NamedTuple):
@@ -205,20 +203,17 @@ class _Figures:
     def __init__(self, estimator, scheme):
         self.steps, self.last = parted(estimator)
         self.estimator = estimator
-        classes = [[str(x) for x in named_lists(estimator, [self._classes()])[0]]]
+        classes = getattr(self.last, "classes_", np.empty(0)).tolist()
+        names = [list(map(str, own)) for own in named_lists(estimator, [classes])]
         self.scheme = scheme or getattr(self.last, "scheme_", None)
-        self.scheme = self.scheme or scheme_of_readable(classes)
-        self.labels = classes[0]
-
-    def _classes(self):
-        return getattr(self.last, "classes_", np.empty(0)).tolist()
+        self.scheme = self.scheme or scheme_of_readable(names)
 
     def of(self, X, name):
         """Return an array of a number for each sequence, by the names of figures."""
-        parts, sequences = [], iter(X)
-        while part := list(islice(sequences, PART)):
-            with in_words(X=name, begin=PART * len(parts)):
-                parts.append(self._of_part(part))
+        parts = []
+        for begin, part in parts_of(X, PART):
+            with in_words(X=name, begin=begin):
+                parts += [self._of_part(part)] if part else []
         names = dict.fromkeys(key for part in parts for key in part)
         sizes = [len(part[TOKENS]) for part in parts]
         if sum(sizes) < 2:
@@ -233,10 +228,9 @@ class _Figures:
 
     def _of_part(self, X):
         """Return the figures of a list of sequences."""
-        items = X if self.steps is None else self.steps.transform(X)
+        items, features = self._through_steps(X)
         y = self.last.predict(items)
-        found = {TOKENS: np.array(list(map(len, y)), dtype=float)}
-        found |= self._unknown(X, items)
+        found = {TOKENS: np.array(list(map(len, y)), dtype=float), **features}
         if hasattr(self.last, "log_likelihood"):
             found[LOG_PROBABILITY] = np.asarray(self.last.log_likelihood(items, y))
         texts = [list(map(str, own)) for own in named_lists(self.estimator, y)]
@@ -249,17 +243,24 @@ class _Figures:
             found |= _counts(f"{SPANS} ", spans)
         return found | _counts("label ", texts)
 
-    def _unknown(self, X, items):
-        """Return the numbers of features, and of those that the model does not know."""
-        vectorizer = getattr(self.last, "vectorizer_", None)
-        for n, step in enumerate(() if self.steps is None else self.steps):
-            if isinstance(step, SequenceVectorizer):
-                vectorizer, items = step, self.steps[:n].transform(X) if n else X
-        if vectorizer is None:
-            return {}
-        # A vocabulary of their own has all of them.
-        of_all = _sizes(SequenceVectorizer().fit_transform(items))
-        return {FEATURES: of_all, UNKNOWN: of_all - _sizes(vectorizer.transform(items))}
+    def _through_steps(self, X):
+        """Return X as the last step takes it, and the figures of its features."""
+        items, figures = X, {}
+        for n in range(0 if self.steps is None else len(self.steps)):
+            before, items = items, self.steps[n : n + 1].transform(items)
+            if isinstance(self.steps[n], SequenceVectorizer):
+                figures = _of_features(before, items)
+        own = getattr(self.last, "vectorizer_", None)
+        if own is not None and not figures:
+            figures = _of_features(items, own.transform(items))
+        return items, figures
+
+
+def _of_features(items, known):
+    """Return the numbers of features, and of those that are not among the known."""
+    # A vocabulary of their own has all of them.
+    of_all = _sizes(SequenceVectorizer().fit_transform(items))
+    return {FEATURES: of_all, UNKNOWN: of_all - _sizes(known)}
 
 
 def _sizes(packed):

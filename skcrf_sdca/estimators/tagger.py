@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from functools import cache, partial, wraps
 from inspect import ismethod, signature
-from itertools import chain, count, islice
+from itertools import chain
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -24,7 +24,7 @@ from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.step_cache import cached_steps
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca._utils.words import in_words, one_alone
-from skcrf_sdca.data.containers import holds_sequences
+from skcrf_sdca.data.containers import PART, holds_sequences, parts_of
 from skcrf_sdca.data.input_formats import PACKED
 from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -97,7 +97,7 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
         How the texts of the training were cut into tokens, as in
         :func:`skcrf_sdca.text.tokenize`, for `tag`: ``reading.tokens`` of
         :func:`skcrf_sdca.text.read_corpus`. It is a part of the model, and of its file.
-        None says that nobody knows.
+        None says that this is not known.
     transform_input : list of str, default=None
         As in a Pipeline: metadata of ``fit`` that the steps transform as they do X.
     memory : str or joblib.Memory, default=None
@@ -244,11 +244,7 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
 
         def _predicted_parts(self, X, params):
             """Yield what `predict` of the last step returns for parts of X."""
-            sequences = iter(X)
-            for begin in count(0, PART):
-                part = list(islice(sequences, PART))
-                if begin and not part:
-                    return
+            for begin, part in parts_of(X, PART):
                 with in_words(begin=begin):
                     yield self._last_step.predict(self._through_steps(part), **params)
 
@@ -401,9 +397,7 @@ def _joined(parts):
     return type(first)(chain(first, *others))
 
 
-# So many sequences go through the steps at once, and the steps for which that is the
-# same as to go all together.
-PART = 1000
+# The steps through which parts of X, one by one, go as all of it does.
 _BY_SEQUENCE = (TokenFeatures, SequenceVectorizer, SequenceHasher)
 
 # Held-out data, which `fit` takes under the names of the last step.

@@ -57,7 +57,7 @@ class TagsText:
         tokens : {"words", "characters", "blanks"} or str, default=None
             What the tokens are, as in :func:`skcrf_sdca.text.tokenize`. By default as
             the parameter ``tokens`` of the Tagger says, and "words" if it is None: then
-            nobody knows how the texts of the training were cut.
+            it is not known how the texts of the training were cut.
         scheme : str, default=None
             As in ``predict_spans``. By default the scheme that the parameter
             ``transitions`` names, or else the first that can read all labels.
