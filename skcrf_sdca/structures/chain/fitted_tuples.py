@@ -1,9 +1,12 @@
 """The scores of chains of higher order for the rows of features of X."""
 
-import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca.structures.chain.parameters import ChainParameters, transitions_of
+from skcrf_sdca.structures.chain.parameters import (
+    ChainParameters,
+    pairs_with_features,
+    transitions_of,
+)
 from skcrf_sdca.structures.chain.tuple_scores import TupleWeights
 
 
@@ -16,11 +19,8 @@ class FittedTuples:
 
     def __init__(self, weights, labels, tuples=None):
         self.labels, self.edge_coef = labels, weights.get("edge_coef")
-        by_length, has_edge = transitions_of(weights), None
-        if self.edge_coef is not None:
-            has_edge = np.diff(self.edge_coef.indptr) > 0
-            has_edge = has_edge.reshape(by_length[0].shape)
-        self.weights = TupleWeights(by_length, has_edge, tuples)
+        has_edge = pairs_with_features(weights)
+        self.weights = TupleWeights(transitions_of(weights), has_edge, tuples)
         if self.edge_coef is not None:
             self.edge_coef = self.edge_coef[self.weights.pairs()]
 

@@ -61,6 +61,19 @@ def transitions_of(weights):
     return [weights[name] for name in names_of_transitions(weights.form.blocks)]
 
 
+def pairs_with_features(weights):
+    """Return which pairs of labels have weights of edge features, None without these.
+
+    Returns
+    -------
+    mask : ndarray of bool of shape (n_labels, n_labels), or None
+    """
+    edge_coef = weights.get("edge_coef")
+    if edge_coef is None:
+        return None
+    return np.diff(edge_coef.indptr).reshape(weights["transition"].shape) > 0
+
+
 class ChainParameters(Parameters):
     """Weights of a linear-chain CRF.
 

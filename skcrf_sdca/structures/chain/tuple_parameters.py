@@ -17,6 +17,7 @@ from skcrf_sdca.structures.chain.parameters import (
     ChainParameters,
     chain_blocks,
     names_of_transitions,
+    pairs_with_features,
     transitions_of,
 )
 from skcrf_sdca.structures.chain.tuples import (
@@ -227,11 +228,8 @@ class TupleParameters(ChainParameters):
 
 def tuples_with_weights(weights, longest):
     """Return the `neighbours_with_weights` of the Weights of a model."""
-    by_length, edge_coef = transitions_of(weights), weights.get("edge_coef")
-    has_edge = None
-    if edge_coef is not None:
-        has_edge = np.diff(edge_coef.indptr).reshape(by_length[0].shape) > 0
-    return neighbours_with_weights(by_length, has_edge, longest)
+    has_edge = pairs_with_features(weights)
+    return neighbours_with_weights(transitions_of(weights), has_edge, longest)
 
 
 def _state_pairs(pairs, n_features, n_labels, n_states):
