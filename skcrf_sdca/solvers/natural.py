@@ -50,15 +50,16 @@ class FromNaturalParameters(DualSolver):
             self.take(theta)
             return -self._dual_value()
 
+        of_scores = negative_dual(0.0)
         # Where that is above the dual of the targets, further passes cost more than a
         # better share saves.
-        if -negative_dual(0.0) > self._dual_of_targets():
+        if -of_scores > self._dual_of_targets():
             return
         options = {"xatol": SHARE_TOL}
         bounds = 0.0, self.init_score
         found = minimize_scalar(negative_dual, bounds=bounds, options=options)
         # Near the optimum any share is too large.
-        negative_dual(found.x if found.fun < negative_dual(0.0) else 0.0)
+        negative_dual(found.x if found.fun < of_scores else 0.0)
 
     def _potentials_of_start(self, w, unseen):
         """Return the scores to start at as natural parameters."""
