@@ -7,7 +7,8 @@ import numpy_alone
 import pytest
 from numpy.testing import assert_allclose
 
-from skcrf_sdca import save_model
+from model_fuzz import is_refused, members, with_changes
+from skcrf_sdca import load_model, save_model
 from skcrf_sdca.serving import Predictor
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
@@ -47,6 +48,20 @@ def assert_same_spans(found, expected):
     assert [span[:3] for span in found] == [span[:3] for span in expected]
     probabilities = [[span[3] for span in own] for own in (found, expected)]
     assert_allclose(*probabilities, rtol=1e-9, atol=1e-12)
+
+
+def assert_both_readers_refuse_the_same(file):
+    """Assert that `Predictor.load` refuses the documents that `load_model` refuses.
+
+    They are those of a model file, each with one change.
+    """
+    contents, n_refused = members(file), 0
+    for changed in with_changes(json.loads(contents["model.json"])):
+        changed = {**contents, "model.json": json.dumps(changed).encode()}
+        refused = is_refused(load_model, changed)
+        assert refused == is_refused(Predictor.load, changed)
+        n_refused += refused
+    assert n_refused > 100
 
 
 FRESH = """
