@@ -8,7 +8,7 @@ its parameters, the last in its signature first. Constraints that no entry of
 
 import inspect
 import sys
-from ast import AnnAssign, ClassDef, Expr, parse
+from ast import AnnAssign, ClassDef, Expr, FunctionDef, iter_child_nodes, parse
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field, fields
@@ -183,7 +183,8 @@ def _entries(cls):
     """Return the entries of a docstring for the parameters of a class, in order."""
     entries = []
     for name, argument in inspect.signature(cls).parameters.items():
-        found = (_texts().get(base.__name__, {}).get(name) for base in cls.__mro__)
+        owners = (c for c in cls.__mro__ if name in inspect.get_annotations(c))
+        found = (_texts(c.__module__).get((c.__qualname__, name)) for c in owners)
         types, _, text = next(filter(None, found), "object").partition("\n\n")
         default = argument.default
         shown = f'"{default}"' if isinstance(default, str) else repr(default)
@@ -193,21 +194,29 @@ def _entries(cls):
 
 
 @cache
-def _texts():
-    """Return the strings below the fields of this module, by class and field."""
+def _texts(module):
+    """Return the strings below the fields of a module's classes, by class and field."""
     try:
-        source = inspect.getsource(sys.modules[__name__])
-    except OSError:  # There is the compiled file alone.
+        source = inspect.getsource(sys.modules[module])
+    except (OSError, TypeError):  # There is the compiled file alone, or no file.
         return {}
     return {
-        statement.name: {
-            first.target.id: inspect.cleandoc(second.value.value)
-            for first, second in pairwise(statement.body)
-            if isinstance(first, AnnAssign) and isinstance(second, Expr)
-        }
-        for statement in parse(source).body
-        if isinstance(statement, ClassDef)
+        (name, first.target.id): inspect.cleandoc(second.value.value)
+        for name, body in _classes(parse(source))
+        for first, second in pairwise(body)
+        if isinstance(first, AnnAssign) and isinstance(second, Expr)
     }
+
+
+def _classes(tree, within=""):
+    """Yield the qualified names of classes in a syntax tree, and their statements."""
+    for node in iter_child_nodes(tree):
+        name = f"{within}{getattr(node, 'name', '')}"
+        if isinstance(node, ClassDef):
+            yield name, node.body
+            yield from _classes(node, f"{name}.")
+        elif isinstance(node, FunctionDef):
+            yield from _classes(node, f"{name}.<locals>.")
 
 
 @parameters

@@ -33,6 +33,10 @@ class Lengths(module.EpochOptions):
     """An option of an estimator below."""
 
     shortest: int = parameter(int, default=2)
+    """int
+
+    Length of the shortest sequence.
+    """
     exact: bool = False
 
 
@@ -116,6 +120,27 @@ def test_constraints_are_those_of_the_base_or_of_the_type():
 def test_the_docstring_has_the_text_of_each_parameter_and_its_own_default():
     assert "\nmax_iter : int, default=7\n    Maximum number of epochs" in Toy.__doc__
     assert "{parameters}" not in Toy.__doc__
+
+
+@pytest.mark.parametrize(("cls", "default"), [(Lengths, 2), (Toy, 2), (Longer, 4)])
+def test_the_text_of_a_parameter_is_read_from_the_module_of_its_class(cls, default):
+    own = parameters(type("Own", (cls,), {"__doc__": "{parameters}"}))
+    entry = f"shortest : int, default={default}\n    Length of the shortest sequence."
+    assert entry in own.__doc__
+
+
+def test_the_text_of_a_parameter_of_a_class_in_a_function_is_its_own():
+    @parameters
+    class Lengths(module.EpochOptions):
+        """{parameters}"""
+
+        shortest: int = parameter(int, default=3)
+        """int
+
+        Another text.
+        """
+
+    assert "shortest : int, default=3\n    Another text." in Lengths.__doc__
 
 
 @every_estimator
