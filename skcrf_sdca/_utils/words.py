@@ -4,7 +4,7 @@ A check reads them when it writes a message. Whoever calls the data by other wor
 these in before, by `in_words`: no message is ever rewritten.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
@@ -37,6 +37,8 @@ class Words(NamedTuple):
     strength: str = "alpha = {:.3g}"
     alpha_n: str = "alpha n"
     lbfgs: str = "LBFGSCRF"
+    # Returns the solvers that the caller may choose, by name, and the name of this one.
+    choices: Callable[[], tuple[Mapping[str, tuple[type, ...]], str]] = lambda: ({}, "")
     # The number of the first sequence, of a part of the data of the caller.
     begin: int = 0
     # What fills missing values of X, for a scaler of scikit-learn behind it.

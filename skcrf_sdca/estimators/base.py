@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skcrf_sdca._utils.label_estimator import LabelEstimator
 from skcrf_sdca._utils.last_step import parted
 from skcrf_sdca._utils.messages import entry_of, lacking
-from skcrf_sdca._utils.words import words
+from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 from skcrf_sdca.data.sequences import Known
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
@@ -176,7 +176,8 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
             n_jobs=self.n_jobs,
             **own_options,
         )
-        penalty = self._checked_penalty(made, loss)
+        with in_words(choices=self._choices):
+            penalty = self._checked_penalty(made, loss)
         if loss.cost is not None:
             loss = replace(loss, cost=made.cost_of_states(loss.cost))
         if prior is not None:

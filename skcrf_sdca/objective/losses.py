@@ -88,7 +88,7 @@ class Loss(ABC):
 class LogSumExp(Loss):
     """The conjugate of Shannon's entropy: F = log Z, and p(y | x) as expectations."""
 
-    offers = frozenset({"smooth loss", "log sum"})
+    offers = frozenset({"smooth loss", "log sum", "compiled loss"})
 
     def conjugate(self, scores):
         """Return log Z of each item."""
@@ -106,7 +106,7 @@ class LogSumExp(Loss):
 class Maximum(Loss):
     """The conjugate of no entropy: F is the largest score of a labelling."""
 
-    offers = frozenset({"maximum"})
+    offers = frozenset({"maximum", "compiled loss"})
 
     def conjugate(self, scores):
         """Return the largest score of each item."""

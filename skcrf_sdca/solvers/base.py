@@ -11,19 +11,22 @@ from typing import ClassVar
 import numpy as np
 
 from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.words import words
+from skcrf_sdca.objective.losses import LOSSES
 from skcrf_sdca.objective.penalties import check_read
 from skcrf_sdca.structures.structure import Potentials
 
 # What a structure, a loss or a penalty may offer, in the words of messages.
 NEEDS = {
-    "argmax": "a structure with a best labelling",
+    "argmax": "a structure with a proven best labelling",
     "log_partition": "a structure with a log partition function",
     "expect": "a structure with expectations",
     "visit": "a structure with a compiled kernel for single sequences",
     "direct": "a structure with marginals of cliques, for an exact line search",
-    "smooth loss": "a loss with temperature > 0, not the hinge (SDCACRF takes it)",
-    "log sum": "a loss with temperature > 0 and log Z (SDCACRF takes the hinge)",
-    "maximum": 'a loss without temperature (loss="hinge")',
+    "smooth loss": "a loss with temperature > 0",
+    "log sum": "a loss with temperature > 0 and log Z",
+    "maximum": "a loss without temperature",
+    "compiled loss": "a loss of log Z or of the maximum, whose visits are compiled",
     "gradient": "a differentiable penalty",
     "curvature": "a strongly convex penalty (l1_ratio < 1, or an acceleration)",
     "identity": "the penalty L2 (l1_ratio=0)",
@@ -168,8 +171,9 @@ def missing_needs(solver, structure, loss, penalty, provided=frozenset()):
 def check_needs(solver, structure, loss, penalty, provided=frozenset()):
     """Raise ValueError if a solver cannot work on a problem of these parts.
 
-    ``provided`` are needs that are met otherwise. The message names all needs. Raise
-    NotImplementedError if the penalty lacks what its offers promise.
+    ``provided`` are needs that are met otherwise. The message names all needs, and the
+    losses and solvers that would do. Raise NotImplementedError if the penalty lacks
+    what its offers promise.
 
     >>> from skcrf_sdca.objective.losses import LOG_LOSS, new_loss
     >>> from skcrf_sdca.objective.penalties import L2
@@ -187,10 +191,25 @@ def check_needs(solver, structure, loss, penalty, provided=frozenset()):
     missing = missing_needs(solver, structure, loss, penalty, provided)
     if missing:
         needs = ", ".join(NEEDS[need] for need in sorted(missing))
+        fitting = " or ".join(_that_fit(solver, structure, loss, penalty, provided))
         raise ValueError(
             f"{solver.__name__} needs {needs}; got the structure {structure.name!r}, "
-            f"the loss {loss.name!r} and the penalty {penalty.name!r}{structure.advice}"
+            f"the loss {loss.name!r} and the penalty {penalty.name!r}"
+            f"{fitting and ': take '}{fitting}"
         )
+
+
+def _that_fit(solver, structure, loss, penalty, provided):
+    """Yield the losses that a solver takes here, and the solvers that take this one."""
+    for name, option in LOSSES.items():
+        if not missing_needs(solver, structure, option.new, penalty, provided):
+            yield f'loss="{name}"'
+    choices, _ = words().choices()
+    for name, solvers in choices.items():
+        if not all(
+            missing_needs(s, structure, loss, penalty, provided) for s in solvers
+        ):
+            yield name
 
 
 def check_same_sequences(state, axes, problem):

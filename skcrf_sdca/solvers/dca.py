@@ -41,7 +41,7 @@ class DCA(EpochSolver):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset(
-        {"argmax", "expect", "visit", "identity"}
+        {"argmax", "expect", "visit", "compiled loss", "identity"}
     )
     mean_loss = np.nan
 

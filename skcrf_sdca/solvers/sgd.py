@@ -121,7 +121,7 @@ class SGD(EpochSolver):
     fixed_eta0 = False
     streams = True
     needs: ClassVar[frozenset[str]] = frozenset(
-        {"expect", "argmax", "visit", "threshold"}
+        {"expect", "argmax", "visit", "compiled loss", "threshold"}
     )
     last_primal = np.inf
     n_certificates = 0

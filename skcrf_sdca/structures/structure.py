@@ -101,8 +101,6 @@ class Structure(ABC):
     name : str
     levels : frozenset of str
         What the structure can do, see above.
-    advice : str
-        What to do where a solver needs more than that, for a message; "" if nothing.
     n_tied : int
         How many potentials the cliques of a sequence share.
     sizes : dict of str to int
@@ -115,7 +113,6 @@ class Structure(ABC):
     # Whether visits leave out labels but 0 that are improbable, see _sdca_bound.pyx.
     prunes_visits: ClassVar[bool] = False
     levels: ClassVar[frozenset[str]]
-    advice: ClassVar[str] = ""
 
     def __init__(
         self,

@@ -140,11 +140,6 @@ class ReweightedGraph(Graph):
     marginals_type = ReweightedMarginals
     name_of_cliques = "edges"
     no_distribution = NO_DISTRIBUTION
-    advice = (
-        '. inference="trw" proves no labelling to be the best: set solver="lbfgs", '
-        '"sdca", "oeg" or "sag", and in place of the hinge loss="softmax_margin" with '
-        "a low temperature"
-    )
 
     @property
     def marginal_axes(self):
