@@ -14,7 +14,7 @@ def add_options(parser):
     add_model_option(parser, required=True)
     parser.add_argument("old", metavar="OLD", help=f"known text: {FILE_HELP}")
     parser.add_argument("new", metavar="NEW", help="the text to compare with it")
-    add_reading_options(parser, TEXT)
+    add_reading_options(parser, TEXT, labelled=False)
 
 
 def run(options):

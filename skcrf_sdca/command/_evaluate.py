@@ -13,6 +13,7 @@ from skcrf_sdca.metrics import (
     span_f1_difference,
 )
 from skcrf_sdca.metrics._spans import averaged, span_counts
+from skcrf_sdca.text.corpora import ALIASES
 from skcrf_sdca.text.formats.label_columns import EMPTY, SEPARATOR, taken_apart
 
 from . import _parsers
@@ -27,12 +28,23 @@ from ._inputs import (
     source_of,
     warn_of,
 )
-from ._options import add_files, add_model_option, add_reading_options, lines_of
+from ._options import (
+    add_files,
+    add_model_option,
+    add_reading_options,
+    lines_of,
+    refuse,
+)
 from ._schemes import SCHEMES
 from ._streams import say, write
 
 # The columns of a treebank that are lists of values.
 LISTS = {"feats", "deps", "misc"}
+# Options that the last two columns of a file do not have.
+OF_MODELS = (
+    *("columns", "label", "tokens", "label_form", "format_options"),
+    *("errors", "other", "leave_out"),
+)
 HELP = "report accuracy, precision, recall and F1 of a model, or of two columns"
 
 
@@ -40,7 +52,7 @@ def add_options(parser):
     """Add the options of `eval`."""
     add_model_option(parser, required=False)
     add_files(parser)
-    add_reading_options(parser)
+    add_reading_options(parser, labelled=True)
     add_scheme_option(parser, "found from the labels")
     parser.add_argument(
         "--errors",
@@ -69,9 +81,12 @@ def add_scheme_option(parser, default):
 def run(options):
     """Print the report on the labels of a model, or on the last two columns."""
     if options.model is None:
-        if options.errors or options.other:
-            options.usage_error("--errors and --other need a --model.")
-        _check_no_trees(options)
+        refuse(options, OF_MODELS, "needs a --model.")
+        if ALIASES.get(options.format, options.format) not in (None, "columns"):
+            options.usage_error(
+                f"--format {options.format} needs a --model: without one, the last two "
+                "columns of files are compared."
+            )
         y, predicted = _last_columns(options)
         write([report(y, predicted, options.scheme), "\n"])
         return
@@ -79,7 +94,7 @@ def run(options):
     if isinstance(tagger, OnlineDependencyCRF):
         _parsers.evaluate(tagger, options)
         return
-    _check_no_trees(options)
+    refuse(options, ["leave_out"], "needs a --model that is a parser.")
     source = source_of(tagger, options, options.files[0])
     X, y, reading = labelled_sentences(source, options.files, options)
     say(options, str(reading))
@@ -97,11 +112,6 @@ def run(options):
         words = list(map(source.words, X))
         lines += _error_lines(tagger, X, y, words, scheme, options.errors)
     write(f"{line}\n" for line in lines)
-
-
-def _check_no_trees(options):
-    if options.leave_out:
-        options.usage_error("--leave-out needs a --model that is a parser.")
 
 
 def _warn_of_other_labels(y, tagger, options):

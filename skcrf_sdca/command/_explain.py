@@ -8,7 +8,13 @@ from ._inputs import (
     reading_of,
     source_of,
 )
-from ._options import FILE_HELP, add_model_option, add_reading_options
+from ._options import (
+    FILE_HELP,
+    READING,
+    add_model_option,
+    add_reading_options,
+    refuse,
+)
 from ._streams import write
 
 HELP = "show the strongest features of each label, or those behind one decision"
@@ -18,7 +24,7 @@ def add_options(parser):
     """Add the options of `explain`."""
     add_model_option(parser, required=True)
     parser.add_argument("file", nargs="?", metavar="FILE", help=FILE_HELP)
-    add_reading_options(parser, TEXT)
+    add_reading_options(parser, TEXT, labelled=False)
     parser.add_argument(
         "--sentence",
         type=int,
@@ -51,6 +57,8 @@ def run(options):
     """Print the table."""
     if (options.file is None) != (options.token is None):
         options.usage_error("FILE and --token must be given together.")
+    if options.file is None:
+        refuse(options, [*READING, "sentence"], "needs FILE and --token.")
     if options.top < 1:
         options.usage_error("--top must be at least 1.")
     tagger = load_tagger(options.model)

@@ -109,7 +109,11 @@ def _parser():
             action="store_true",
             help="show where in the program an error was raised",
         )
-        subparser.set_defaults(run=module.run, usage_error=subparser.error)
+        subparser.set_defaults(
+            run=module.run,
+            usage_error=subparser.error,
+            default_of=subparser.get_default,
+        )
     return parser
 
 

@@ -17,6 +17,8 @@ _NOT_OF_FILES = {"records", "huggingface"}
 FORMAT_NAMES = [name for name in [*FORMATS, *ALIASES] if name not in _NOT_OF_FILES]
 # The options of formats that the command has.
 OF_FORMATS = ("columns", "label", "tokens", "delimiter", "comment", "header")
+# Those of `add_reading_options`.
+READING = ("format", "format_options", "encoding", "label_form", *OF_FORMATS)
 TRUTHS = dict.fromkeys(("yes", "true"), True) | dict.fromkeys(("no", "false"), False)
 _OWN = {*OF_FORMATS, "format", "encoding", "label_form"}
 
@@ -27,6 +29,15 @@ def as_option(name, value=None):
         return f"--option {name}={'...' if value is None else value}"
     own = f"--{name.replace('_', '-')}"
     return own if value is None else f"{own} {value}"
+
+
+def refuse(options, names, why):
+    """End with a usage error that names an option that is given, and says why."""
+    for name in names:
+        default = options.default_of(name)
+        if getattr(options, name, default) != default:
+            own = "option" if name == "format_options" else name.replace("_", "-")
+            options.usage_error(f"--{own} {why}")
 
 
 def add_files(parser):
@@ -40,8 +51,11 @@ def add_files(parser):
     )
 
 
-def add_reading_options(parser, *further):
-    """Add the options on how files are read; `further` are names of formats."""
+def add_reading_options(parser, *further, labelled):
+    """Add the options on how files are read, with labels or without.
+
+    `further` are names of formats.
+    """
     parser.add_argument(
         "--format",
         choices=[*further, *FORMAT_NAMES],
@@ -67,12 +81,8 @@ def add_reading_options(parser, *further):
         "'characters', what 'blanks' separate, or a regular expression that finds them "
         "(default: as in the training of the model, else 'words')",
     )
-    parser.add_argument(
-        "--label-form",
-        metavar="FORM",
-        help="form of the labels in files, such as B_PER, PER-B or auto: they become "
-        "such as B-PER",
-    )
+    if labelled:
+        _add_label_form(parser)
     parser.add_argument(
         "--encoding",
         type=_encoding,
@@ -81,6 +91,15 @@ def add_reading_options(parser, *further):
         help="encoding of the text (default: utf-8)",
     )
     _add_column_options(parser)
+
+
+def _add_label_form(parser):
+    parser.add_argument(
+        "--label-form",
+        metavar="FORM",
+        help="form of the labels in files, such as B_PER, PER-B or auto: they become "
+        "such as B-PER",
+    )
 
 
 def _add_column_options(parser):

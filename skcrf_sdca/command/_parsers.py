@@ -15,7 +15,6 @@ from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.metrics import attachment_report, attachment_scores
 from skcrf_sdca.persistence import save_model
-from skcrf_sdca.structures.scores import VITERBI
 from skcrf_sdca.text import (
     ArcFeatures,
     arc_templates,
@@ -28,20 +27,33 @@ from skcrf_sdca.text.formats.conllu import check_known, iter_sentences
 from skcrf_sdca.text.formats.label_columns import EMPTY
 
 from ._inputs import answer_all, check_any
+from ._options import READING, refuse
 from ._streams import encode_output, file_of, write
 
 # The columns that features are made of by default, if a treebank has them.
 COLUMNS = ("word", "upos", "xpos")
 N_FEATURES = 2**22
 MAX_ITER = 5
-# Options of `train` that are about labels of tokens, with their defaults.
-NOT_OF_TREES = {
-    **dict.fromkeys(("label", "templates", "scheme", "transitions", "label_features")),
-    **dict.fromkeys(("alpha", "l1_ratio", "c1", "c2", "tol", "min_count", "jobs")),
-    **dict.fromkeys(("search", "tokens", "init", "prior")),
-    "repair": False,
-    "decoding": VITERBI,
-    **dict.fromkeys(("features", "label_pairs", "solver"), "auto"),
+# Options on reading that treebanks lack.
+NOT_OF_TREEBANKS = {*READING} - {"format", "encoding", "columns"}
+# Options of `train` that are about labels of tokens.
+NOT_OF_TREES = (
+    *("templates", "scheme", "repair", "transitions", "label_features"),
+    *("features", "label_pairs", "min_count", "decoding", "solver", "search"),
+    *("alpha", "l1_ratio", "c1", "c2", "tol", "jobs", "init", "prior"),
+)
+# Options that need --parse.
+OF_TREES = (
+    "projective",
+    "several_roots",
+    "heads_only",
+    "wrong_trees",
+    "crossing_arcs",
+)
+# Options of `tag` and `eval` that a model of trees does not have; it knows its columns.
+NOT_OF_PARSERS = {
+    "tag": ("columns", "proba", "spans", "to", "jobs"),
+    "eval": ("columns", "errors", "other", "scheme"),
 }
 
 
@@ -110,15 +122,26 @@ def _left_out(text):
 
 def check_usage(options):
     """End with a usage error if options do not go together."""
-    if not options.parse:
-        if options.projective or options.heads_only or options.several_roots:
-            options.usage_error(
-                "--projective, --several-roots and --heads-only need --parse."
-            )
-        return
-    for name, default in NOT_OF_TREES.items():
-        if getattr(options, name) != default:
-            options.usage_error(f"--{name.replace('_', '-')} is not for --parse.")
+    if options.parse:
+        refuse(options, [*NOT_OF_TREES, *NOT_OF_TREEBANKS], "is not for --parse.")
+        _check_format(options)
+    else:
+        refuse(options, OF_TREES, "needs --parse.")
+
+
+def _check_format(options):
+    """End with a usage error if --format names another format than CoNLL-U."""
+    if options.format not in (None, "conllu"):
+        options.usage_error(
+            f"--format {options.format}: a parser reads treebanks, --format conllu."
+        )
+
+
+def _check_parser_usage(options):
+    """End with a usage error for options of `tag` or `eval` that no parser has."""
+    names = [*NOT_OF_PARSERS[options.subcommand], *NOT_OF_TREEBANKS]
+    refuse(options, names, "is not for a parser.")
+    _check_format(options)
 
 
 def train(options, say):
@@ -159,10 +182,7 @@ def train(options, say):
 
 def tag(parser, options):
     """Write the sentences of files with their predicted trees."""
-    if options.proba or options.spans or options.to:
-        options.usage_error("--proba, --spans and --to are not for a parser.")
-    if options.jobs > 1:
-        options.usage_error("--jobs is not for a parser.")
+    _check_parser_usage(options)
     encode_output(options.encoding.removesuffix("-sig"))
 
     def answer(batch):
@@ -177,8 +197,7 @@ def tag(parser, options):
 
 def evaluate(parser, options):
     """Print the report on the sentences of files."""
-    if options.errors or options.other or options.scheme:
-        options.usage_error("--errors, --other and --scheme are not for a parser.")
+    _check_parser_usage(options)
     sentences = [s for name in options.files for s in _sentences(name, options)]
     check_any(sentences, options.files)
     write([report(parser, sentences, options.leave_out), "\n"])

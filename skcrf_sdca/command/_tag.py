@@ -37,7 +37,7 @@ def add_options(parser):
     """Add the options of `tag`."""
     add_model_option(parser, required=True)
     add_files(parser)
-    add_reading_options(parser, TEXT)
+    add_reading_options(parser, TEXT, labelled=False)
     _add_forms(parser)
     parser.add_argument(
         "--batch",

@@ -47,7 +47,7 @@ HELP = "train a model on labelled files and save it"
 def add_options(parser):
     """Add the options of `train`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help=FILE_HELP)
-    add_reading_options(parser)
+    add_reading_options(parser, labelled=True)
     parser.add_argument(
         "-o", "--output", required=True, metavar="MODEL", help="the file to write"
     )
@@ -186,8 +186,8 @@ def _alpha(text):
 
 def run(options):
     """Fit, save, and report scores if asked to."""
-    _check_usage(options)
     _parsers.check_usage(options)
+    _check_usage(options)
     options.metadata = checked_metadata(dict(options.metadata))
     check_writable(options.output)
     check_not_read(options)

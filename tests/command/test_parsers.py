@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from skcrf_sdca import load_model
-from skcrf_sdca.command import _parsers, main
+from skcrf_sdca.command import _main, _parsers, main
 from skcrf_sdca.metrics import attachment_scores
 from skcrf_sdca.persistence import model_info
 from skcrf_sdca.text import read_conllu
@@ -42,6 +42,12 @@ def files(tmp_path):
     treebank = tmp_path / "train.conllu"
     treebank.write_text(TREEBANK, encoding="utf-8")
     return str(treebank), str(tmp_path / "parser.zip")
+
+
+def subparsers():
+    """Return the parsers of the subcommands by their names."""
+    (own,) = (x for x in _main._parser()._actions if x.dest == "subcommand")
+    return own.choices
 
 
 def train(files, *options):
@@ -190,11 +196,7 @@ def test_crossing_arcs_are_counted(files, capsys, change, n_kept):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "--projective", "x", "-o", "m"], "need --parse"),
-        (["train", "--several-roots", "x", "-o", "m"], "need --parse"),
         (["eval", "--leave-out", "punctuation", "x"], "--leave-out needs a --model"),
-        (["train", "--parse", "x", "-o", "m", "--alpha", "1"], "--alpha is not for"),
-        (["train", "--parse", "x", "-o", "m", "--label-pairs", "all"], "--label-pairs"),
     ],
 )
 def test_options_that_do_not_go_together(arguments, message, capsys):
@@ -203,13 +205,63 @@ def test_options_that_do_not_go_together(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_answers_about_spans_are_refused(files, capsys):
+# What each subcommand does for a parser; it refuses all other options.
+USED = {
+    "train": {
+        *("help", "traceback", "quiet", "output", "dev", "metadata", "seed"),
+        *("max_iter", "format", "encoding", "columns"),
+        *("parse", "projective", "several_roots", "heads_only"),
+        *("wrong_trees", "crossing_arcs"),
+    },
+    "tag": {"help", "traceback", "model", "format", "encoding", "batch"},
+    "eval": {"help", "traceback", "model", "format", "encoding", "leave_out"},
+}
+# Those that another option would need.
+NEED_OTHERS = {"at_least", "output"}
+
+
+def given(action):
+    """Return the arguments that give an option another value than its default."""
+    if action.nargs == 0:
+        return [action.option_strings[0]]
+    if action.choices:
+        value = next(own for own in action.choices if own != action.default)
+    else:
+        is_number = action.type in (int, float) or action.dest == "alpha"
+        value = "7" if is_number else "a=b"
+    return [action.option_strings[0], value]
+
+
+@pytest.mark.parametrize("subcommand", USED)
+def test_each_option_is_used_for_a_parser_or_refused_by_name(subcommand, files, capsys):
     train(files, "-q")
-    for arguments in (
-        ["tag", "--spans"],
-        ["tag", "--proba"],
-        ["eval", "--errors", "3"],
-    ):
+    start = ["--parse", "-o", "x"] if subcommand == "train" else ["-m", files[1]]
+    refused = 0
+    for action in subparsers()[subcommand]._actions:
+        is_used = action.dest in USED[subcommand]
+        if not action.option_strings or is_used or action.dest in NEED_OTHERS:
+            continue
         with pytest.raises(SystemExit):
-            main([*arguments, "-m", files[1], files[0]])
-        assert "not for a parser" in capsys.readouterr().err
+            main([subcommand, *start, *given(action), files[0]])
+        assert (
+            f"error: {action.option_strings[0]} is not for" in capsys.readouterr().err
+        )
+        refused += 1
+    assert refused > 8
+
+
+@pytest.mark.parametrize("subcommand", USED)
+def test_a_parser_reads_treebanks_alone(subcommand, files, capsys):
+    train(files, "-q")
+    start = ["--parse", "-o", "x"] if subcommand == "train" else ["-m", files[1]]
+    with pytest.raises(SystemExit):
+        main([subcommand, *start, "--format", "csv", files[0]])
+    assert "--format csv: a parser reads treebanks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", _parsers.OF_TREES)
+def test_options_on_trees_need_parse(name, capsys):
+    (own,) = (x for x in subparsers()["train"]._actions if x.dest == name)
+    with pytest.raises(SystemExit):
+        main(["train", "x", "-o", "m", *given(own)])
+    assert f"error: {own.option_strings[0]} needs --parse." in capsys.readouterr().err
