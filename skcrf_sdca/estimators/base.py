@@ -111,7 +111,7 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         if init is not None:
             check_model(init, "init", self._structure)
             self._check_start(init)
-        return self._run_on(
+        self._run_on(
             training,
             problem,
             start=first_point(init, prior, training, problem),
@@ -121,6 +121,8 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
             y=training.y,
             metadata={n: v for n, v in given.items() if v is not None} or None,
         )
+        self._check_answers(training)
+        return self
 
     def _read(self, X, y, known, lengths=None):
         """Return the Data of X and y, given what is Known before."""
@@ -154,6 +156,9 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
 
     def _check_places(self, prior):
         """Raise ValueError if the fit has no place for weights of a Prior."""
+
+    def _check_answers(self, training):
+        """Warn of what the fitted model answers for its TrainingData."""
 
     def _new_problem(self, training, prior=None, *, alpha=None, keeps_forbidden=None):
         """Return the problem of the parameters, but for others that are not None.

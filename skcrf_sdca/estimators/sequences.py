@@ -4,6 +4,7 @@ Their X, and which weights chains have of several labels. The fit itself is in b
 the methods of a fitted estimator are in sequence_answers.py.
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Self
@@ -20,7 +21,13 @@ from skcrf_sdca.data.edge_features import numbers_of
 from skcrf_sdca.data.label_encoding import label_array, plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.sequences import read_sequences
-from skcrf_sdca.estimators.base import BaseFit
+from skcrf_sdca.estimators.base import BaseFit, caller_level
+from skcrf_sdca.model.decoding_check import (
+    DecodingWarning,
+    decoding_message,
+    frames_to_compare,
+)
+from skcrf_sdca.model.fitted import no_probabilities
 from skcrf_sdca.model.sequence_answers import ChainAnswers, SequenceAnswers
 from skcrf_sdca.solvers.base import N_VECTORS
 from skcrf_sdca.solvers.oeg import OEG
@@ -34,6 +41,7 @@ from skcrf_sdca.structures.chain.observed_chain import (
 )
 from skcrf_sdca.structures.chain.tuple_parameters import PairFeatures
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
+from skcrf_sdca.structures.scores import POSTERIOR, VITERBI
 from skcrf_sdca.structures.weight_choice import (
     AUTO,
     OBSERVED,
@@ -167,6 +175,9 @@ class ChainCRF(ChainAnswers, BaseCRF):
         NoChainsWarning
             If X is a table without `lengths`, and long runs of equal labels in y
             suggest that it is a recording whose rows follow each other.
+        DecodingWarning
+            If X has dense rows, and on training data the largest marginals have over 2
+            % more positions right than the best path, see `decoding`.
 
         References
         ----------
@@ -199,6 +210,16 @@ class ChainCRF(ChainAnswers, BaseCRF):
         """
         given = {"sample_weight": sample_weight, "lengths": lengths}
         return self._fit(X, y, X_val, y_val, init, prior, **given)
+
+    def _check_answers(self, training):
+        if self._decoding() != VITERBI or no_probabilities(self):
+            return
+        frames = frames_to_compare(training, self.n_iter_)
+        if frames is None:
+            return
+        found = self._decoded(self._packed(frames), VITERBI, POSTERIOR)
+        if message := decoding_message(*found, training.labels):
+            warnings.warn(message, DecodingWarning, stacklevel=caller_level())
 
     def _takes_tables(self):
         """Return whether single rows have no labels before them, and any labels."""

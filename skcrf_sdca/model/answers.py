@@ -519,11 +519,18 @@ class Answers(FittedModel):
 
     def _predicted_paths(self, packed):
         """Return the label numbers that `predict` finds, end to end."""
-        name = self._decoding()
-        decode = DECODERS[name]
-        return self._over(
-            lambda scores, *_: decode(scores)[0], packed, proba=name == POSTERIOR
+        (found,) = self._decoded(packed, self._decoding())
+        return found
+
+    def _decoded(self, packed, *names):
+        """Return the label numbers of all positions by each of some decodings."""
+        decoders = [DECODERS[name] for name in names]
+        found = self._over(
+            lambda scores, *_: np.column_stack([of(scores)[0] for of in decoders]),
+            packed,
+            proba=POSTERIOR in names,
         )
+        return found.T
 
     def _pair_marginals(self, scores, packed, begin, end):
         """Return the marginals of pairs, and where the pairs of each item begin."""
