@@ -8,6 +8,7 @@ from itertools import count, pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
 from samples import inconsistency, make_problem, make_solver, node_scores
@@ -15,6 +16,7 @@ from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca._kernels.features._features import DistinctFeatures
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import FitMonitor, Observer
@@ -557,6 +559,27 @@ def test_fixed_step_ends_at_the_optimum(problem, optimum):
 def test_line_search_precision_does_not_matter_for_convergence(problem, tolerance):
     solver = make_sdca(problem, line_search_tol=tolerance)
     assert FitMonitor(solver, max_iter=3000, tol=1e-10).run().converged
+
+
+def test_a_step_after_which_the_dual_would_be_smaller_is_halved():
+    # Below the threshold of l1 the penalty has no curvature, so that the first step of
+    # Newton's method goes too far, and a coarse search ends there.
+    chain = Chain(PackedSequences.from_sequences([np.array([[3.0]])]), 2)
+    labels, penalty = np.array([0], dtype=np.int32), elastic_net(0.9)
+    problem = Problem(chain, labels, 1.0, penalty=penalty)
+    solver = make_sdca(problem, line_search_tol=0.5)
+
+    def dual(p):
+        """Return the dual where the wrong label of the token has the marginal p."""
+        beyond = np.maximum(p * np.array([3.0, 1.0, 1.0, 1.0]) - 0.9, 0.0)
+        return entr([p, 1 - p]).sum() - 2 * (beyond**2).sum() / (2 * (1 - 0.9))
+
+    p_before = solver.marginals.local[0, 1]
+    solver.kernel.epoch(np.full((1, 2), 0.5))
+    p, far = p_before + np.array([0.5, 1.0]) * solver.steps[0] * (0.5 - p_before)
+    assert dual(far) < dual(p_before) < dual(p)
+    assert_allclose(solver.marginals.local[0, 1], p, rtol=1e-12)
+    assert_allclose(solver.certify().dual, dual(p), rtol=1e-12)
 
 
 def test_the_line_search_needs_few_evaluations(problem):
