@@ -51,7 +51,7 @@ class QuasiNewton(Solver):
         self.model = problem.new_parameters()
         check_fits(
             8 * self.n_vectors * self.model.w.size,
-            f"the last steps of LBFGSCRF, of {self.model.w.size} weights each,",
+            f"the last steps of L-BFGS, of {self.model.w.size} weights each,",
             "take fewer features",
         )
         if state is not None:

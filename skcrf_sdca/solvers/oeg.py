@@ -50,7 +50,7 @@ class OEG(FromNaturalParameters):
         state=None,
     ):
         super().__init__(problem, rng)
-        check_memory(self, "the dual variables of OEGCRF")
+        check_memory(self, "the dual variables of OEG")
         self.init_score = init_score
         self.theta = self._first_parameters(state)
         self._unvisited = rng.permutation(problem.n_sequences)

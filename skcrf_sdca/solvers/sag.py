@@ -74,7 +74,7 @@ class SAG(EpochSolver):
         self.rng = rng
         self.last_primal = np.inf
         self.is_near = False
-        check_memory(self, "the gradients of SAGNUSCRF")
+        check_memory(self, "the gradients of SAG")
         # The steps of SAGA have no rate for each row.
         self.whitening = None if saga else self._whitening()
         own = sampling == "lipschitz"

@@ -20,7 +20,7 @@ from skcrf_sdca._utils.words import words
 ADVICE = (
     'set inference="trw" (a convex surrogate with its own certificate), remove edges, '
     "join labels that are rare, or keep a forest of the edges (TreeCRF) or a chain "
-    "(SDCACRF)"
+    "(CRF)"
 )
 
 
