@@ -29,6 +29,8 @@ from skcrf_sdca import (
     SDCACRF,
     SGDCRF,
     PassiveAggressiveCRF,
+    load_model,
+    save_model,
 )
 from skcrf_sdca._kernels.inference._inference import Inference
 from skcrf_sdca._kernels.visits._item import Item
@@ -57,7 +59,7 @@ from skcrf_sdca.objective.penalties import (
 )
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import SoftLabels
-from skcrf_sdca.persistence import register
+from skcrf_sdca.persistence import ModelFormatError, register
 from skcrf_sdca.solvers import parallel
 from skcrf_sdca.solvers.base import NEEDS, EpochSolver, Solver, first_model
 from skcrf_sdca.solvers.bcfw import BCFW
@@ -73,6 +75,7 @@ from skcrf_sdca.structures import structure
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.compiled_scores import CompiledScores
+from skcrf_sdca.structures.form import dense_coef
 from skcrf_sdca.structures.graph.structure import Graph
 from skcrf_sdca.structures.registry import STRUCTURES
 from skcrf_sdca.structures.scores import Scores
@@ -313,7 +316,8 @@ class FeatureWeighted:
         # Quadratic penalties are the same for every scale.
         parameters = structure.new_parameters()
         parameters.w[:] = 1.0
-        parameters.coef[:] = np.reshape(feature_weight, (-1, 1))
+        d = np.broadcast_to(feature_weight, structure.data.n_features)
+        parameters.coef[:] = parameters.coef_of_rows(structure.by_rows_of_coef(d))
         self.d = parameters.w
         self.curvature = self.d.min()
 
@@ -366,6 +370,39 @@ def test_a_penalty_of_the_structure_and_a_parameter(data, temperature, monkeypat
     assert_allclose(crf.primal_objective_, plain.primal_objective_, rtol=1e-9)
     assert crf.duality_gap_ < 1e-8
     assert toy.get_params()["feature_weight"] is d
+
+
+@pytest.mark.parametrize(
+    "options", [{"features": "observed"}, {"edge_features": "all"}, {"order": 2}]
+)
+def test_a_penalty_of_features_knows_the_weights_of_each(data, options, monkeypatch):
+    monkeypatch.setitem(PENALTIES, "feature_weighted", FeatureWeighted)
+    X = [np.where(x > 0.0, x, 0.0) for x in data[0]]
+    common = {"alpha": ALPHA, "tol": 1e-12, "max_iter": 1000, **options}
+    d = np.array([4.0, 0.25])
+    crf = FeatureWeightedCRF(feature_weight=d, **common).fit(X, data[1])
+    plain = LBFGSCRF(**common).fit([x / np.sqrt(d) for x in X], data[1])
+    assert_allclose(crf.primal_objective_, plain.primal_objective_, rtol=1e-9)
+    scaled = dense_coef(plain.coef_) / np.sqrt(d)
+    assert_allclose(dense_coef(crf.coef_), scaled, rtol=0, atol=1e-5)
+
+
+def test_an_estimator_with_a_penalty_is_saved_once_it_is_registered(
+    data, monkeypatch, tmp_path
+):
+    monkeypatch.setitem(PENALTIES, "feature_weighted", FeatureWeighted)
+    path = tmp_path / "model.zip"
+    crf = FeatureWeightedCRF(feature_weight=np.array([4.0, 0.25])).fit(*data)
+    how = r"register\(structure, FeatureWeightedCRF\) first"
+    with pytest.raises(TypeError, match=f"cannot be saved so: .*{how}"):
+        save_model(crf, path)
+    with registered(Chain, FeatureWeightedCRF):
+        save_model(crf, path)
+        loaded = load_model(path)
+    assert_allclose(loaded.feature_weight, crf.feature_weight, rtol=0)
+    assert_allclose(loaded.coef_, crf.coef_, rtol=0)
+    with pytest.raises(ModelFormatError, match=f"has no place in it; .*{how}"):
+        load_model(path)
 
 
 class Weighted:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca import compat
 from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca.data.input_formats import ARRAYS, CUT_TABLE, STRINGS
+from skcrf_sdca.estimators.base import BaseFit
 from skcrf_sdca.estimators.dependencies import DependencyCRF
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.tagger import Tagger
@@ -31,7 +32,7 @@ from skcrf_sdca.persistence._entries import (
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._head import model_of, with_head
 from skcrf_sdca.persistence._parsers import describe_parser, rebuild_parser
-from skcrf_sdca.persistence._registry import CRFS, type_name
+from skcrf_sdca.persistence._registry import CRFS, how_to_register, type_name
 from skcrf_sdca.persistence._templates import templates_from, templates_of
 from skcrf_sdca.persistence._values import (
     describe_parameters,
@@ -85,19 +86,34 @@ def describe(estimator, metadata=None):
     """
     check_given(estimator)
     describer = _describers().get(type(estimator))
-    if hasattr(estimator, "best_estimator_"):
-        raise TypeError(
-            f"{type(estimator).__name__} cannot be saved so: save its best_estimator_, "
-            "which predicts as it does. Use joblib for the search itself."
-        )
     if describer is None:
         raise TypeError(
-            f"{type(estimator).__name__} cannot be saved so: save_model takes "
-            f"{', '.join(cls.__name__ for cls in _describers())}. Use pickle or skops "
-            "for other types."
+            f"{type(estimator).__name__} cannot be saved so: {_in_place_of(estimator)}."
         )
     model, arrays = describer(estimator)
     return with_head(model, _lowest_version(model), metadata), arrays
+
+
+def _in_place_of(estimator):
+    """Return what to do with an estimator that has no place in files, for a message."""
+    if hasattr(estimator, "best_estimator_"):
+        return (
+            "save its best_estimator_, which predicts as it does. Use joblib for the "
+            "search itself"
+        )
+    if hasattr(estimator, "to_estimator"):
+        return "save what its to_estimator() returns, which predicts as it does"
+    if _is_new(estimator):
+        return how_to_register(type(estimator).__name__)
+    types = ", ".join(cls.__name__ for cls in _describers())
+    return f"save_model takes {types}. Use pickle or skops for other types"
+
+
+def _is_new(estimator):
+    """Return whether an estimator is a CRF of a user that is not registered."""
+    cls = type(estimator)
+    is_own = cls.__module__.partition(".")[0] != "skcrf_sdca"
+    return is_own and isinstance(estimator, BaseFit) and cls not in _describers()
 
 
 def _lowest_version(model):
@@ -120,7 +136,11 @@ def rebuild(document, array):
 def _rebuild_any(model, array, types):
     name = model.get("type")
     if not isinstance(name, str) or name not in types:
-        raise ModelFormatError(f"a model of type {name!r:.40} has no place in it")
+        is_known = not isinstance(name, str) or name in _types()
+        advice = "" if is_known else f"; if it is yours, {how_to_register(name)}"
+        raise ModelFormatError(
+            f"a model of type {name!r:.40} has no place in it{advice}"
+        )
     _, _, rebuilder = _types()[name]
     return rebuilder(model, array)
 
@@ -137,10 +157,12 @@ def _describe_pipeline(pipeline):
     found = [role_of.get(type(step)) for step in steps]
     if len(steps) < 2 or found != [role for role in roles if role in found + ["crf"]]:
         types = {name: type(step).__name__ for name, step in pipeline.steps}
+        own = next((t for n, t in types.items() if _is_new(pipeline[n])), None)
+        advice = how_to_register(own) if own else "Use pickle or joblib"
         raise TypeError(
             "a pipeline can be saved so if its steps are a TokenFeatures, a "
             "SequenceVectorizer or SequenceHasher, or both in this order, or an "
-            f"ArcFeatures, and then a CRF; these are {types}. Use pickle or joblib."
+            f"ArcFeatures, and then a CRF; these are {types}. {advice}."
         )
     if pipeline.memory is not None or pipeline.transform_input is not None:
         raise TypeError(

@@ -29,6 +29,14 @@ CRFS = {type_name(cls): cls for cls in _OWN}
 _NAMES_OF_PACKAGE = {*STRUCTURES, *CRFS}
 
 
+def how_to_register(name):
+    """Return what makes an estimator known to files, the end of a message."""
+    return (
+        f"call skcrf_sdca.persistence.register(structure, {name}) first, in each "
+        "process that saves or loads such models"
+    )
+
+
 def register(structure: type[Any], estimator: type[Any]) -> None:
     """Make a structure and its estimator known to fits, model files and pipelines.
 
@@ -39,7 +47,8 @@ def register(structure: type[Any], estimator: type[Any]) -> None:
     Parameters
     ----------
     structure : type
-        A subclass of ``structures.structure.Structure``, with a ``name``.
+        A subclass of ``structures.structure.Structure``, with a ``name``; or one of the
+        package, for an estimator that has another penalty or parameters of its own.
     estimator : type
         A subclass of ``estimators.base.BaseFit``, whose ``_structure`` is this name.
         Its own name is that of its files.
@@ -57,7 +66,7 @@ def register(structure: type[Any], estimator: type[Any]) -> None:
     >>> register(Chain, LBFGSCRF)
     Traceback (most recent call last):
     ...
-    ValueError: the package has a 'chain' of its own; take another name
+    ValueError: the package has a 'LBFGSCRF' of its own; take another name
     """
     own = getattr(estimator, "_structure", None)
     if own != structure.name:
@@ -66,8 +75,8 @@ def register(structure: type[Any], estimator: type[Any]) -> None:
             f"structure is named {structure.name!r}; give both the same name"
         )
     name = type_name(estimator)
-    for new in structure.name, name:
-        if new in _NAMES_OF_PACKAGE:
+    for new, is_known in ((own, STRUCTURES.get(own) is structure), (name, False)):
+        if new in _NAMES_OF_PACKAGE and not is_known:
             raise ValueError(f"the package has a {new!r} of its own; take another name")
     STRUCTURES[structure.name] = structure
     CRFS[name] = estimator

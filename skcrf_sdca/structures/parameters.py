@@ -108,6 +108,11 @@ class Parameters:
         """Return the lengths of the axes of the blocks, by their names."""
         return {"label": self.n_labels, "feature": self.n_features}
 
+    def coef_of_rows(self, values):
+        """Return a number for each row of coef, in the shape of `coef`."""
+        widths = self.n_labels if self.pairs is None else np.diff(self.pairs.places)
+        return np.repeat(values, widths).reshape(self.coef.shape)
+
     def with_features(self, n_features, w, pairs=None):
         """Return parameters of other features, with the flat vector `w`."""
         other = copy(self)

@@ -516,6 +516,8 @@ def test_a_folder_is_refused_as_a_checkpoint(chains, tmp_path):
 
 def test_a_model_is_refused_as_a_checkpoint(checkpoint):
     path, crf, partitions = checkpoint
+    with pytest.raises(TypeError, match=r"save what its to_estimator\(\) returns"):
+        save_model(crf, path)
     save_model(crf.to_estimator(), path)
     check_refused(crf, partitions)
 

@@ -621,7 +621,16 @@ class Mine(ClassifierMixin, SDCACRF):
         (SDCACRF(), NotFittedError, "not fitted"),
         (SequenceVectorizer(), NotFittedError, "not fitted"),
         (make_pipeline(SequenceVectorizer(), SDCACRF()), NotFittedError, "not fitted"),
-        (Mine().fit(ARRAYS, LABELS), TypeError, "Mine cannot be saved so"),
+        (
+            Mine().fit(ARRAYS, LABELS),
+            TypeError,
+            r"^Mine cannot be saved so: call .*register\(structure, Mine\) first",
+        ),
+        (
+            make_pipeline(SequenceVectorizer(), Mine()),
+            TypeError,
+            r"a pipeline can be saved so .*register\(structure, Mine\) first",
+        ),
         ("crf", TypeError, "str cannot be saved so"),
         (
             make_pipeline(FunctionTransformer(), fitted(ARRAYS)),
