@@ -617,7 +617,7 @@ class DualOptions(AccelerationOptions):
     gap of the sequence at its last visit ("gap"), to its importance, which grows with
     the squared norm of its features ("importance"), to the product of both
     ("gap_importance"), or uniform. "max" always takes the sequence with the largest
-    gap. "residual", of `SDCACRF` on tables only, is proportional to the l1 distance of
+    gap. "residual", on tables only, is proportional to the l1 distance of
     the row's dual variables from its probabilities, times the square root of its
     importance [LePriol18]_ (eq. 49).
     """
@@ -671,6 +671,13 @@ class OEGOptions(DualOptions):
     """What online exponentiated gradient takes."""
 
     sampling: DualSampling = parameter(Choices(SchemeNames("oeg")), default="gap")
+    """{"gap", "gap_importance", "importance", "uniform", "max"}
+
+    Distribution from which the next sequence is sampled: proportional to the duality
+    gap of the sequence at its last visit, to its importance, which grows with the
+    squared norm of its features, to the product of both, or uniform. "max" always takes
+    the sequence with the largest gap.
+    """
     step_init: float = parameter(PART, default=0.7)
     """float in (0, 1]
 

@@ -6,12 +6,13 @@ import re
 import subprocess
 import sys
 from dataclasses import field
-from typing import Literal
+from typing import Literal, get_args, get_origin
 
 import pytest
 from sklearn.base import clone
 
 from skcrf_sdca import LBFGSCRF, TreeCRF
+from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.sklearn_private import InvalidParameterError
 from skcrf_sdca.distributed import DistributedCRF
 from skcrf_sdca.estimators import parameters as module
@@ -150,6 +151,27 @@ def test_every_parameter_has_a_type_a_constraint_and_a_text(cls):
         assert cls._parameter_constraints[name]
         entry = rf"^{name} : .+, default=.+\n    \S"
         assert re.search(entry, cls.__doc__, re.MULTILINE), name
+
+
+def literals(annotation):
+    """Return the texts of the Literals in a type."""
+    parts = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return {part for part in parts if isinstance(part, str)}
+    return set().union(*map(literals, parts))
+
+
+@every_estimator
+def test_the_type_the_constraint_and_the_text_of_a_parameter_have_the_same_choices(cls):
+    for name, argument in inspect.signature(cls).parameters.items():
+        constraints = cls._parameter_constraints[name]
+        choices = [own.options for own in constraints if isinstance(own, Choices)]
+        # A type "str" stands for more texts than one would list.
+        if of_type := literals(argument.annotation):
+            assert of_type == set().union(*choices), name
+            types = re.search(rf"^{name} : (.+), default=", cls.__doc__, re.MULTILINE)
+            in_text = set(re.findall('"([^"]+)"', types[1]))
+            assert not in_text or in_text == set().union(*choices), name
 
 
 @every_estimator
