@@ -13,6 +13,7 @@ import faulthandler
 import io
 import json
 import pathlib
+import struct
 import sys
 import tempfile
 import warnings
@@ -139,6 +140,37 @@ def change_model(path, change):
     contents = members(path)
     document = json.loads(contents["model.json"])
     change(document["model"])
+    contents["model.json"] = json.dumps(document).encode()
+    write(path, contents)
+
+
+def names_in(units):
+    """Return {name: number} of one table of the array of names."""
+    data, numbers, begin = units.tobytes(), {}, 8
+    while begin < len(data):
+        form, number = struct.unpack_from("<Ii", data, begin)
+        end = begin + 8 + (form >> 2)
+        code = ("latin-1", "utf-16-le", "utf-32-le")[form & 3]
+        numbers[data[begin + 8 : end].decode(code, "surrogatepass")] = number
+        begin = end + -end % 8
+    assert len(numbers) == units[0]
+    return numbers
+
+
+def as_version_2(path):
+    """Move the names of a CRF, or of a vectorizer, into the document of its file."""
+    contents = members(path)
+    document = json.loads(contents["model.json"])
+    model = document["model"]
+    vocabulary = model.get("vectorizer", model)["vocabulary"]
+    units = np.load(io.BytesIO(contents.pop("names.npy")))
+    n, by_key = vocabulary["numeric"], vocabulary["categorical"]
+    *tables, rest = np.split(units, np.cumsum([n, *by_key.values()]))
+    assert not len(rest)
+    numeric, *tables = map(names_in, tables)
+    by_key = dict(zip(by_key, tables, strict=True))
+    vocabulary |= {"numeric": numeric, "categorical": by_key}
+    document["format_version"] = 2
     contents["model.json"] = json.dumps(document).encode()
     write(path, contents)
 

@@ -275,8 +275,9 @@ class SequenceVectorizer(ItemTransformer):
         return self._lookup.vocabulary
 
     @vocabulary_.setter
-    def vocabulary_(self, vocabulary: dict[str, Any]) -> None:
-        self._lookup = Lookup(vocabulary)
+    def vocabulary_(self, vocabulary: dict[str, Any] | Lookup) -> None:
+        is_lookup = isinstance(vocabulary, Lookup)
+        self._lookup = vocabulary if is_lookup else Lookup(vocabulary)
 
     @vocabulary_.deleter
     def vocabulary_(self) -> None:

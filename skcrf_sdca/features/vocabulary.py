@@ -3,6 +3,7 @@
 It is made of plain dicts, str and int.
 """
 
+import sys
 from itertools import chain
 from numbers import Integral
 
@@ -79,6 +80,61 @@ def check_tables(vocabulary, n_features, *, complete=False):
     if complete and n_known != n_features:
         raise ValueError(
             f"vocabulary_ has {n_known} features, but n_features_out_ is {n_features}"
+        )
+
+
+def packed_lookup(lookup):
+    """Return the names of a Lookup as an array of int64, and the sizes of its tables.
+
+    `lookup_of_packed` makes the Lookup again, without a dict of the names.
+    """
+    _check_byte_order()
+    return lookup.packed()
+
+
+def lookup_of_packed(units, sizes, n_features):
+    """Return the Lookup of an array and checked sizes, of a number of features.
+
+    The array is neither copied nor written to. ValueError if it does not have a name of
+    each feature, or is damaged.
+    """
+    _check_byte_order()
+    components = [j for numbers in sizes["vectors"].values() for j in numbers]
+    if n_features > len(units) + len(components):
+        raise ValueError(f"vocabulary_ has fewer than {n_features} features")
+    seen = np.zeros(n_features, dtype=np.uint8)
+    lookup = Lookup.of_packed(units, sizes, seen)
+    if components and not -1 <= min(components) <= max(components) < n_features:
+        raise ValueError(
+            f"the numbers in vocabulary_ must be from 0 to {n_features - 1}."
+        )
+    seen[[j for j in components if j >= 0]] = True
+    if not seen.all():
+        n_known = np.count_nonzero(seen)
+        raise ValueError(
+            f"vocabulary_ has {n_known} features, but n_features_out_ is {n_features}"
+        )
+    return lookup
+
+
+def check_sizes(sizes):
+    """Raise ValueError if these are no sizes of `packed_lookup`; return their sum."""
+    categorical, vectors = sizes["categorical"], sizes["vectors"]
+    _check_types("keys", [categorical, vectors], dict)
+    _check_types("vectors", vectors.values(), list)
+    _check_types("numbers", chain.from_iterable(vectors.values()), int)
+    own = [sizes["numeric"], *categorical.values()]
+    _check_types("sizes", own, int)
+    if min(own) < 1:
+        raise ValueError("vocabulary_: the size of each table must be at least 1.")
+    return sum(own)
+
+
+def _check_byte_order():
+    if sys.byteorder != "little":
+        raise ValueError(
+            "the names of features are stored for processors whose numbers begin with "
+            "the lowest byte, and this one is another: use pickle"
         )
 
 

@@ -24,6 +24,7 @@ from skcrf_sdca.model.fitted import (
     set_fitted,
 )
 from skcrf_sdca.persistence._entries import (
+    SEGMENT_NAMES,
     attributes_of,
     axis_size,
     checked_label_parts,
@@ -70,17 +71,18 @@ def describe_crf(crf, vectorizer=None):
         "vectorizer": None,
         **describe_fit(crf),
     }
+    arrays = _arrays_of(weights)
     if hasattr(crf, "vectorizer_"):
-        model["vectorizer"], _ = describe_vectorizer(crf.vectorizer_)
+        model["vectorizer"], names = describe_vectorizer(crf.vectorizer_)
+        arrays |= names
     if "solver_" in vars(crf):
         model["solver"] = crf.solver_
     if _has_arc_features(crf):
         check_width(crf.features, crf.n_features_in_)
         model["arc_features"], _ = describe_parameters(crf.features)
     name, describe, _ = OF_STRUCTURES.get(crf._structure, NOTHING)
-    if (entry := describe(crf, weights)) is not None:
+    if (entry := describe(crf, weights, arrays)) is not None:
         model[name] = entry
-    arrays = _arrays_of(weights)
     if crf.label_features_ is not None:
         matrix, names = crf.label_features_, crf.parts_.tolist()
         model["label_parts"] = {"names": names, "n_stored": n_stored_of(matrix)}
@@ -225,11 +227,12 @@ def _parts_from(model, array, n_labels):
     return {"parts_": found, "label_features_": LabelParts(names, matrix).matrix}
 
 
-# What only CRFs of one structure have. The functions that rebuild it return attributes
-# by which the model knows its blocks: in the place of weights, how many there are.
+# What only CRFs of one structure have. The functions that describe it may add arrays;
+# those that rebuild it return attributes by which the model knows its blocks: in the
+# place of weights, how many there are.
 
 
-def _tuples_of(crf, weights):
+def _tuples_of(crf, weights, arrays):
     if not crf.higher_transitions_ and crf.edge_coef_ is None:
         return None
     n_stored = n_stored_of(weights.get("edge_coef"))
@@ -244,10 +247,12 @@ def _tuples_from(entry, array, classes):
     return {name: value for name, value in found.items() if value not in ((), None)}
 
 
-def _segments_of(crf, weights):
+def _segments_of(crf, weights, arrays):
     entry = {"scheme": crf.scheme_, "max_length": int(crf.max_length_)}
     if "segment_coef" in weights:
-        entry["vectorizer"], _ = describe_vectorizer(crf.segment_vectorizer_)
+        own = describe_vectorizer(crf.segment_vectorizer_, SEGMENT_NAMES)
+        entry["vectorizer"], names = own
+        arrays |= names
     return entry
 
 
@@ -261,13 +266,13 @@ def _segments_from(entry, array, classes):
         "scheme_": scheme,
     }
     if "vectorizer" in entry:
-        vectorizer = rebuild_vectorizer(entry["vectorizer"], array)
+        vectorizer = rebuild_vectorizer(entry["vectorizer"], array, SEGMENT_NAMES)
         attributes["segment_vectorizer_"] = vectorizer
         attributes["segment_coef_"] = vectorizer.n_features_out_
     return attributes
 
 
-def _graphs_of(crf, weights):
+def _graphs_of(crf, weights, arrays):
     return {"n_edge_features": int(crf.n_edge_features_in_)}
 
 

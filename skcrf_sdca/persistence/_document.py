@@ -25,6 +25,8 @@ from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.model.fitted import fitted_format, names_of_fit
 from skcrf_sdca.persistence._crfs import describe_crf, rebuild_crf
 from skcrf_sdca.persistence._entries import (
+    NAMES,
+    SEGMENT_NAMES,
     WITHIN_COMPAT,
     check_compat,
     check_pipeline,
@@ -60,6 +62,8 @@ SINCE = {
     "OnlineDependencyCRF": 2,
     "TunedSpans": 2,
 }
+# The version whose names of features are arrays.
+NAMES_VERSION = 3
 PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
 # The steps of a pipeline before its CRF, in their order, and the types of each.
 _BEFORE = {
@@ -91,7 +95,7 @@ def describe(estimator, metadata=None):
             f"{type(estimator).__name__} cannot be saved so: {_in_place_of(estimator)}."
         )
     model, arrays = describer(estimator)
-    return with_head(model, _lowest_version(model), metadata), arrays
+    return with_head(model, _lowest_version(model, arrays), metadata), arrays
 
 
 def _in_place_of(estimator):
@@ -116,8 +120,10 @@ def _is_new(estimator):
     return is_own and isinstance(estimator, BaseFit) and cls not in _describers()
 
 
-def _lowest_version(model):
-    """Return the version of the format that has a model and its parts."""
+def _lowest_version(model, arrays):
+    """Return the version of the format that has a model, its parts and its arrays."""
+    if arrays.keys() & {NAMES, SEGMENT_NAMES}:
+        return NAMES_VERSION
     parts = [model, *(part for part in model.values() if isinstance(part, dict))]
     used = (part.get(name) for part in parts for name in ("type", "input_format"))
     since = SINCE | dict.fromkeys(CRFS.keys() - OF_VERSION_1, 2)
@@ -172,7 +178,8 @@ def _describe_pipeline(pipeline):
     parts = dict(zip(found, steps, strict=True))
     models, arrays = {}, {}
     for name, role in zip(names, found, strict=True):
-        models[role], arrays = _describe_step(name, role, parts)
+        models[role], own = _describe_step(name, role, parts)
+        arrays |= own
     _check_steps(parts)
     head = {
         "type": type(pipeline).__name__,

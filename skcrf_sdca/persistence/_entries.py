@@ -10,9 +10,15 @@ from typing import get_args
 
 import numpy as np
 
-from skcrf_sdca._kernels.features._encoder import ITEM_TYPES
+from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, Lookup
+from skcrf_sdca._utils.archives import INT
 from skcrf_sdca._utils.typing import SolverName
-from skcrf_sdca.features.vocabulary import check_tables
+from skcrf_sdca.features.vocabulary import (
+    TABLES,
+    check_sizes,
+    check_tables,
+    lookup_of_packed,
+)
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._values import parameters_from, rebuild_fit
 from skcrf_sdca.structures.chain.tuples import MOST_ORDER
@@ -45,6 +51,8 @@ VECTORIZER = {
     "n_features": int,
     "vocabulary": dict,
 }
+# The arrays of the names of features: of items, and of segments.
+NAMES, SEGMENT_NAMES = "names", "segment_names"
 # of a pipeline beside its steps,
 PIPELINE = {"type": str, "names": list, "verbose": bool}
 # and of a "CRF".
@@ -115,7 +123,10 @@ def axis_size(name, value, least=0):
 
 
 def check_vectorizer(vectorizer):
-    """Raise an error if these are not the entries of a vectorizer."""
+    """Raise an error if these are not the entries of a vectorizer.
+
+    The names of its features are checked where they are read: see `lookup_from`.
+    """
     if vectorizer.get("type") != "SequenceVectorizer":
         raise ModelFormatError(
             f"a model of type {vectorizer.get('type')!r:.40} has no place in it"
@@ -123,7 +134,24 @@ def check_vectorizer(vectorizer):
     fields(vectorizer, "vectorizer", VECTORIZER)
     if vectorizer["input_format"] not in ITEM_TYPES:
         raise ModelFormatError(f"input_format must be one of {tuple(ITEM_TYPES)}")
-    check_tables(vectorizer["vocabulary"], vectorizer["n_features"], complete=True)
+    axis_size("vectorizer: n_features", vectorizer["n_features"])
+    vocabulary = vectorizer["vocabulary"]
+    if set(vocabulary) != set(TABLES):
+        raise ModelFormatError(f"vocabulary must have the entries {TABLES}")
+
+
+def lookup_from(vectorizer, array, name=NAMES):
+    """Return the Lookup of the checked entries of a vectorizer.
+
+    ``name`` is that of the array of its names. Before version 3 they are in the entry
+    "vocabulary".
+    """
+    vocabulary, n_features = vectorizer["vocabulary"], vectorizer["n_features"]
+    if type(vocabulary["numeric"]) is dict:
+        check_tables(vocabulary, n_features, complete=True)
+        return Lookup(vocabulary)
+    units = array(name, INT, (check_sizes(vocabulary),))
+    return lookup_of_packed(units, vocabulary, n_features)
 
 
 def check_pipeline(model, roles):

@@ -7,7 +7,7 @@ from types import NoneType
 from skcrf_sdca._version import __version__
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 
-FORMAT, FORMAT_VERSION = "skcrf_sdca", 2
+FORMAT, FORMAT_VERSION = "skcrf_sdca", 3
 # The entries of a document, with their types.
 HEAD = {"format": str, "format_version": int, "written_by": str, "model": dict}
 # What the user says of the model; only with metadata.

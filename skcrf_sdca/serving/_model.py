@@ -20,6 +20,7 @@ from skcrf_sdca.persistence._entries import (
     check_parser,
     check_pipeline,
     check_vectorizer,
+    lookup_from,
 )
 from skcrf_sdca.persistence._fields import ModelFormatError
 from skcrf_sdca.persistence._head import model_of
@@ -165,7 +166,7 @@ def _model_of(crf, array, vectorizer=None, features=None):
         crf, features = crf | {"arc_features": features}, None
     if vectorizer is not None:
         # Its dicts go before the weights come: they are as large.
-        items = _items_from(vectorizer, features, n_features)
+        items = _items_from(vectorizer, features, n_features, array)
     parameters = parameters_from(crf["parameters"])
     classes = labels_from(crf["labels"])
     coef_from = coef_of_rows if items is None else coef_of_items
@@ -243,19 +244,21 @@ def _relations_from(crf, array):
     return _model_of(crf, own_array)
 
 
-def _items_from(vectorizer, features, n_features):
+def _items_from(vectorizer, features, n_features, array):
     """Return the Items of the entries of a vectorizer, and of a TokenFeatures or None.
 
     The vectorizer loses its vocabulary.
     """
-    vocabulary, n_known = vectorizer.pop("vocabulary"), vectorizer["n_features"]
+    n_known = vectorizer["n_features"]
     if n_known != n_features:
         raise ModelFormatError(
             f"the vectorizer has {n_known} features, but the CRF {n_features}"
         )
+    lookup = lookup_from(vectorizer, array)
+    del vectorizer["vocabulary"]
     return Items(
         ITEM_TYPES[vectorizer["input_format"]],
         DTYPES[vectorizer["parameters"].get("dtype", "float64")],
-        Lookup(vocabulary).in_tables(),
+        lookup.in_tables(),
         None if features is None else templates_from(features),
     )

@@ -69,7 +69,7 @@ def test_a_file_with_metadata_loads_and_the_estimator_does_not_keep_them(tagger)
 
 
 def test_the_version_of_the_format_says_that_there_are_metadata():
-    crf = SDCACRF(random_state=0).fit(STRINGS, Y)
+    crf = SDCACRF(random_state=0).fit([np.eye(2)], [["O", "B"]])
     assert model_info(saved(crf)).format_version == 1
     assert model_info(saved(crf, metadata={"a": 1})).format_version == 2
 
@@ -171,7 +171,7 @@ def test_weights_are_not_read(tagger, tmp_path):
     damaged = {n: c if n == "model.json" else b"" for n, c in contents.items()}
     write(tmp_path / "m", damaged)
     assert model_info(tmp_path / "m").labels == ["B-LOC", "O"]
-    with pytest.raises(ModelFormatError, match="coef.npy|intercept.npy"):
+    with pytest.raises(ModelFormatError, match=r"(coef|intercept|names)\.npy"):
         load_model(tmp_path / "m")
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pickle
+import struct
 import subprocess
 import sys
 import textwrap
@@ -27,7 +28,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import skcrf_sdca
-from model_fuzz import changed_members, members, write
+from model_fuzz import as_version_2, changed_members, members, write
 from pairs import pairwise_table
 from samples import all_estimators, name_of
 from skcrf_sdca import (
@@ -1055,7 +1056,7 @@ VOCABULARY = ("model", "vectorizer", "vocabulary")
     ("change", "message"),
     [
         (set_in("format", to="other"), "not a model of skcrf_sdca"),
-        (set_in("format_version", to=3), "reads 1 to 2 only"),
+        (set_in("format_version", to=4), "reads 1 to 3 only"),
         (set_in("format_version", to=True), "version True"),
         (set_in("format_version", to=0), "version 0"),
         (set_in("written_by", to=None), "written_by"),
@@ -1097,19 +1098,18 @@ VOCABULARY = ("model", "vectorizer", "vocabulary")
         ),
         (set_in("model", "vectorizer", "parameters", "dtype", to="f2"), "dtype"),
         (set_in("model", "vectorizer", "parameters", "min_freq", to=0), "min_freq"),
-        (set_in(*VOCABULARY, "numeric", "n", to=0), "vocabulary_ has"),
-        (set_in(*VOCABULARY, "numeric", "n", to=-1), "from 0 to"),
-        (set_in(*VOCABULARY, "numeric", "n", to=2**31), "from 0 to"),
-        (set_in(*VOCABULARY, "numeric", "n", to=2**70), "int"),
-        (set_in(*VOCABULARY, "numeric", "n", to=1.0), "plain int"),
-        (set_in(*VOCABULARY, "numeric", "n", to=True), "plain int"),
-        (set_in(*VOCABULARY, "numeric", "m", to=7), "from 0 to"),
-        (set_in(*VOCABULARY, "categorical", "word", to=[]), "plain dict"),
+        (set_in(*VOCABULARY, "numeric", to=1), "names.npy"),
+        (set_in(*VOCABULARY, "numeric", to=0), "at least 1"),
+        (set_in(*VOCABULARY, "numeric", to=-1), "at least 1"),
+        (set_in(*VOCABULARY, "numeric", to=2**70), "names.npy"),
+        (set_in(*VOCABULARY, "numeric", to=True), "plain int"),
+        (set_in(*VOCABULARY, "categorical", "word", to={}), "plain int"),
+        (set_in(*VOCABULARY, "categorical", to=[]), "plain dict"),
         (set_in(*VOCABULARY, "vectors", "v", to=[0, 0]), "vocabulary_ has"),
         (set_in(*VOCABULARY, "vectors", "v", to=[-2]), "from 0 to"),
+        (set_in(*VOCABULARY, "vectors", "v", to=[7]), "from 0 to"),
         (set_in(*VOCABULARY, "vectors", to=[]), "plain dict"),
-        (remove(*VOCABULARY, "vectors"), "vocabulary_ must be"),
-        (remove(*VOCABULARY, "numeric", "n"), "vocabulary_ has"),
+        (remove(*VOCABULARY, "vectors"), "vocabulary must have"),
         (set_in("model", "fit", "alpha", to="1"), "no number"),
         (set_in("model", "fit", "alpha", to=None), "no number"),
         (set_in("model", "fit", "predict", to=1), "fit may have"),
@@ -1122,6 +1122,86 @@ def test_wrong_documents(change, message, path):
     save_model(fitted(), path)
     resealed(path, document=change)
     assert_refused(path, message)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (set_in(*VOCABULARY, "numeric", "n", to=0), "vocabulary_ has"),
+        (set_in(*VOCABULARY, "numeric", "n", to=-1), "from 0 to"),
+        (set_in(*VOCABULARY, "numeric", "n", to=2**31), "from 0 to"),
+        (set_in(*VOCABULARY, "numeric", "n", to=2**70), "int"),
+        (set_in(*VOCABULARY, "numeric", "n", to=1.0), "plain int"),
+        (set_in(*VOCABULARY, "numeric", "n", to=True), "plain int"),
+        (set_in(*VOCABULARY, "numeric", "m", to=7), "from 0 to"),
+        (set_in(*VOCABULARY, "categorical", "word", to=[]), "plain dict"),
+        (set_in(*VOCABULARY, "vectors", "v", to=[0, 0]), "vocabulary_ has"),
+        (set_in(*VOCABULARY, "vectors", "v", to=[-2]), "from 0 to"),
+        (set_in(*VOCABULARY, "vectors", to=[]), "plain dict"),
+        (remove(*VOCABULARY, "vectors"), "vocabulary must have"),
+        (remove(*VOCABULARY, "numeric", "n"), "vocabulary_ has"),
+    ],
+)
+def test_wrong_names_in_a_document(change, message, path):
+    save_model(fitted(), path)
+    as_version_2(path)
+    assert load_model(path).predict(DICTS).tolist() == fitted().predict(DICTS).tolist()
+    resealed(path, document=change)
+    assert_refused(path, message)
+
+
+# Names of the features 0 to 4: of one, two and four bytes a character.
+NAMED = ["caf\u00e9", "", "\u4e2d\ud800", "\U0001f600", "long" * 9]
+
+
+def record(form, number, *characters):
+    """Return the units of a record of a name in a file."""
+    data = struct.pack("<Ii", form, number) + b"".join(characters)
+    return np.frombuffer(data + bytes(-len(data) % 8), dtype="<i8").tolist()
+
+
+@pytest.mark.parametrize(
+    ("units", "message"),
+    [
+        ([0, *record(4, 0, b"a")], "more names than it says"),
+        ([2, *record(4, 0, b"a")], "fewer names than it says"),
+        ([3, *record(4, 0, b"a")], "size of a table"),
+        ([-1, *record(4, 0, b"a")], "size of a table"),
+        ([2**62, *record(4, 0, b"a")], "size of a table"),
+        ([1, *record(4, 1, b"a")], "from 0 to 0"),
+        ([1, *record(4, -1, b"a")], "from 0 to 0"),
+        ([1, *record(9 * 4, 0, b"a")], "damaged"),
+        ([1, *record(2**32 - 4, 0, b"a")], "damaged"),
+        ([1, *record(4 | 3, 0, b"a")], "damaged"),
+        # Characters whose size is not the least, and one that there is not.
+        ([1, *record(2 * 4 | 1, 0, b"a\0")], "damaged"),
+        ([1, *record(3 * 4 | 1, 0, b"\0\1a")], "damaged"),
+        ([1, *record(4 * 4 | 2, 0, b"\0\1\0\0")], "damaged"),
+        ([1, *record(4 * 4 | 2, 0, b"\0\0\x11\0")], "damaged"),
+        ([2, *record(4, 0, b"a"), *record(4, 0, b"a")], "twice"),
+    ],
+)
+def test_wrong_names_in_an_array(units, message, path):
+    save_model(SequenceVectorizer().fit([[["a"]]]), path)
+    n = len(units)
+    change = set_in(*VOCABULARY[::2], "numeric", to=n)
+    resealed(path, names=npy(np.array([1, *record(4, 0, b"a")])))
+    assert load_model(path).vocabulary_["numeric"] == {"a": 0}
+    resealed(path, document=change, names=npy(np.array(units)))
+    assert_refused(path, message)
+
+
+def test_names_of_every_size_of_characters(path):
+    fit = SequenceVectorizer().fit([[NAMED]])
+    save_model(fit, path)
+    again = load_model(path)
+    assert again.vocabulary_["numeric"] == dict(zip(NAMED, range(5), strict=True))
+    # A table that lies in the bytes of the file is copied before it grows.
+    again.partial_fit([[["new", *NAMED]]])
+    found = again.transform([[["new"], *([name] for name in NAMED)]]).X.toarray()
+    assert found.argmax(axis=1).tolist() == [5, 0, 1, 2, 3, 4]
+    save_model(again, path)
+    assert list(load_model(path).vocabulary_["numeric"]) == [*NAMED, "new"]
 
 
 @pytest.mark.parametrize(

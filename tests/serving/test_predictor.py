@@ -24,6 +24,7 @@ from served import assert_both_readers_refuse_the_same
 from sklearn.base import clone
 
 from model_fuzz import (
+    as_version_2,
     change_model,
     changed_members,
     members,
@@ -537,6 +538,8 @@ def set_at(*keys, to):
 )
 def test_forged_documents_are_refused(change, tmp_path):
     save_model(STRINGS, tmp_path / "model")
+    as_version_2(tmp_path / "model")
+    Predictor.load(tmp_path / "model")
     change_model(tmp_path / "model", change)
     with pytest.raises(ModelFormatError):
         Predictor.load(tmp_path / "model")

@@ -27,15 +27,21 @@ cdef class Table:
     cdef char* records
     cdef size_t end                 # of the records, in units
     cdef size_t room
+    cdef object owner               # of the records, if they are not of the table
+    cdef bint borrows               # whether they are not
 
     cdef Slot* home(self, unsigned int hash) noexcept
     cdef Slot* next(self, Slot* slot) noexcept
     cdef Record* record(self, size_t place) noexcept
     cdef void fetch_record(self, unsigned int hash) noexcept
     cdef Record* find(self, PyObject* name, unsigned int hash) noexcept
+    cdef bint is_name(self, size_t place, PyObject* name) noexcept
+    cdef int take(self, size_t place, Record* record) except -1
+    cdef int make_slots(self, size_t n_names) except -1
     cdef int keep(self, PyObject* name, unsigned int hash, int number) except -1
     cdef int add(self, Record head, const char* chars, unsigned int hash) except -1
     cdef Slot* free_slot(self, unsigned int hash) noexcept
+    cdef int own(self) except -1
     cdef int enlarge(self, size_t end) except -1
     cdef int grow(self) except -1
 

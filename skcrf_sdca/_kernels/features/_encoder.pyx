@@ -23,7 +23,7 @@ from cpython.tuple cimport PyTuple_CheckExact
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.limits cimport INT_MAX, UINT_MAX
 from libc.math cimport isfinite
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
@@ -155,7 +155,53 @@ cdef class Table:
 
     def __dealloc__(self):
         free(self.slots)
-        free(self.records)
+        # The garbage collector may have cleared the owner before.
+        if not self.borrows:
+            free(self.records)
+
+    def packed(self):
+        """Return the number of names, and the records, as one array of int64."""
+        found = np.empty(self.end, dtype=np.int64)
+        cdef long long[::1] units = found
+        memcpy(&units[0], self.records, self.end * UNIT)
+        units[0] = self.n_used
+        return found
+
+    @staticmethod
+    def of_packed(const long long[::1] packed, unsigned char[::1] seen):
+        """Return the table of an array of `packed`, which it reads and does not copy.
+
+        It sets ``seen[number]`` of each name. ValueError if the array is no such table,
+        or a number has no place in ``seen``.
+        """
+        cdef Table table = Table()
+        cdef size_t place = 1
+        cdef Py_ssize_t n_names = 0
+        cdef Record* record
+        if not 1 <= packed.shape[0] <= UINT_MAX or not 0 <= packed[0] < packed.shape[0]:
+            raise ValueError("the size of a table of names is wrong")
+        table.make_slots(packed[0])
+        free(table.records)
+        # Records are not written to: see `own`.
+        table.records, table.owner, table.borrows = <char*> &packed[0], packed, True
+        table.end = table.room = packed.shape[0]
+        while place < table.end:
+            record = table.record(place)
+            if not is_whole(record, table.end - place):
+                raise ValueError("a name in a table is damaged")
+            if not 0 <= record.number < seen.shape[0]:
+                raise ValueError(
+                    f"the numbers of names must be from 0 to {seen.shape[0] - 1}"
+                )
+            if n_names == packed[0]:
+                raise ValueError("a table has more names than it says")
+            seen[record.number] = True
+            table.take(place, record)
+            place += units(record.form)
+            n_names += 1
+        if n_names != packed[0]:
+            raise ValueError("a table has fewer names than it says")
+        return table
 
     def items(self):
         """Return the names and their numbers, two lists, in the order of keeping."""
@@ -212,17 +258,55 @@ cdef class Table:
         """Return the record of a name, or NULL."""
         cdef Slot* slot = self.home(hash)
         while slot.place:
-            if slot.hash == hash and is_name_of(self.record(slot.place), name):
+            if slot.hash == hash and self.is_name(slot.place, name):
                 return self.record(slot.place)
             slot = self.next(slot)
         return NULL
+
+    cdef inline bint is_name(self, size_t place, PyObject* name) noexcept:
+        """Return whether the record at a place describes a plain str."""
+        cdef Record* record = self.record(place)
+        cdef size_t form = form_of(name)
+        # Records may be mapped from a file, which others can change.
+        return (
+            record.form == form
+            and units(form) <= self.end - place
+            and memcmp(record + 1, PyUnicode_DATA(name), form >> 2) == 0
+        )
+
+    cdef int take(self, size_t place, Record* record) except -1:
+        """Give a slot to the record at a place; ValueError if its name has one."""
+        cdef char* chars = <char*> (record + 1)
+        cdef unsigned int hash = hash_of(chars, record.form >> 2, SEED)
+        cdef Slot* slot = self.home(hash)
+        cdef Record* other
+        while slot.place:
+            other = self.record(slot.place)
+            if slot.hash == hash and other.form == record.form:
+                if memcmp(other + 1, chars, record.form >> 2) == 0:
+                    raise ValueError("a name is in a table twice")
+            slot = self.next(slot)
+        slot[0] = Slot(hash, <unsigned int> place)
+        self.n_used += 1
+
+    cdef int make_slots(self, size_t n_names) except -1:
+        """Replace the slots of an empty table by enough for names."""
+        cdef size_t n_slots = self.n_slots
+        while 3 * n_names >= 2 * n_slots:
+            n_slots *= 2
+        cdef Slot* slots = <Slot*> calloc(n_slots, sizeof(Slot))
+        if slots is NULL:
+            raise MemoryError()
+        free(self.slots)
+        self.slots, self.n_slots = slots, n_slots
 
     cdef int keep(self, PyObject* name, unsigned int hash, int number) except -1:
         """Keep a name that has no number, or that gets another one."""
         cdef Record* record = self.find(name, hash)
         cdef size_t form = form_of(name)
         if record is not NULL:
-            record.number = number
+            self.own()
+            self.find(name, hash).number = number
             return 0
         if form >> 2 >= LONGEST:
             raise OverflowError("the name of a feature has more than 1 GiB")
@@ -239,6 +323,8 @@ cdef class Table:
             self.enlarge(end)
         if 3 * self.n_used >= 2 * self.n_slots:
             self.grow()
+        # Equal tables are equal bytes, also where a name ends within a unit.
+        memset(self.record(end - 1), 0, UNIT)
         self.record(place)[0] = head
         memcpy(self.record(place) + 1, chars, head.form >> 2)
         self.end = end
@@ -252,7 +338,18 @@ cdef class Table:
             slot = self.next(slot)
         return slot
 
+    cdef int own(self) except -1:
+        """Copy records that belong to an array, so that they can be written to."""
+        if not self.borrows:
+            return 0
+        cdef char* records = <char*> realloc(NULL, self.room * UNIT)
+        if records is NULL:
+            raise MemoryError()
+        memcpy(records, self.records, self.end * UNIT)
+        self.records, self.owner, self.borrows = records, None, False
+
     cdef int enlarge(self, size_t end) except -1:
+        self.own()
         cdef size_t room = max(end, self.room + self.room // 2)
         cdef char* records = <char*> realloc(self.records, room * UNIT)
         if records is NULL:
@@ -288,13 +385,22 @@ cdef str name_of(Record* record):
     return PyUnicode_FromKindAndData(kind, record + 1, (record.form >> 2) // kind)
 
 
-cdef inline bint is_name_of(Record* record, PyObject* name) noexcept:
-    """Return whether a record describes a plain str."""
-    cdef size_t form = form_of(name)
-    return (
-        record.form == form
-        and memcmp(record + 1, PyUnicode_DATA(name), form >> 2) == 0
-    )
+cdef bint is_whole(const Record* record, size_t n_units) noexcept:
+    """Return whether a record ends within units, and is that of a str.
+
+    Characters have the least size that holds all of them.
+    """
+    cdef size_t i, size = max(1, 2 * (record.form & 3)), n_bytes = record.form >> 2
+    cdef const uint16_t* pairs = <const uint16_t*> (record + 1)
+    cdef const uint32_t* quads = <const uint32_t*> (record + 1)
+    cdef uint32_t largest = 0
+    if record.form & 3 == 3 or n_bytes % size or units(record.form) > n_units:
+        return False
+    for i in range(n_bytes // size if size > 1 else 0):
+        largest = max(largest, pairs[i] if size == 2 else quads[i])
+    if size == 1:
+        return True
+    return 0xff < largest if size == 2 else 0xffff < largest <= 0x10ffff
 
 
 cdef inline unsigned int hash_of_name(PyObject* name) except? 0:
@@ -328,6 +434,42 @@ cdef class Lookup:
         """Return a lookup for an encoder that grows."""
         cdef Lookup lookup = Lookup(None)
         lookup.numeric, lookup.categorical, lookup.vectors = Table(), {}, {}
+        return lookup
+
+    def packed(self):
+        """Return the tables as one array of int64, and how many units each has.
+
+        Returns
+        -------
+        units : ndarray
+            As `Table.packed`, one table behind the other.
+        sizes : dict
+            As a vocabulary, but a number of units in the place of each table.
+        """
+        self.fill()
+        tables = [self.numeric.packed()]
+        tables += [table.packed() for table in self.categorical.values()]
+        categorical = zip(self.categorical, map(len, tables[1:]), strict=True)
+        sizes = {
+            "numeric": len(tables[0]),
+            "categorical": dict(categorical),
+            "vectors": self.vectors,
+        }
+        return np.concatenate(tables), sizes
+
+    @staticmethod
+    def of_packed(units, sizes, seen):
+        """Return the Lookup of the answers of `packed`, whose types are right.
+
+        It sets ``seen[number]`` of each name. ValueError as of `Table.of_packed`.
+        """
+        cdef Lookup lookup = Lookup.empty()
+        end = sizes["numeric"]
+        lookup.numeric = Table.of_packed(units[:end], seen)
+        for key, n_units in sizes["categorical"].items():
+            begin, end = end, end + n_units
+            lookup.categorical[key] = Table.of_packed(units[begin:end], seen)
+        lookup.vectors = sizes["vectors"]
         return lookup
 
     @property
