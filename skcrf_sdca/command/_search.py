@@ -54,16 +54,16 @@ def best_penalty(tagger, train, held_out, search, say):
     features, crf = tagger[0], clone(tagger[-1]).set_params(verbose=0)
     X = features.fit(train[0]).transform(train[0])
     metric, scorer = scorer_of_labels(train[1])
-    X_held = features.transform(held_out[0])
-    part, tried = Part(X, train[1], None, X_held, held_out[1]), []
+    held_out = features.transform(held_out[0]), held_out[1]
+    part, tried = Part.of(crf, X, train[1], None, *held_out), []
+    del X
     with contextlib.redirect_stdout(sys.stderr):
         for one in candidates(crf, [part], scorer, search=search):
             tried.append(one)
             say(_told(one.strength, one.l1_ratio, metric, one.score))
         last = {best_candidate(tried)[:2]: None, DEFAULT: None}
         for strength, l1_ratio in last:
-            own = clone(crf).set_params(alpha=strength / len(X), l1_ratio=l1_ratio)
-            score = float(scorer(own.fit(X, train[1]), X_held, held_out[1]))
+            score = float(scorer(part.fitted(crf, strength, l1_ratio), *held_out))
             last[strength, l1_ratio] = score
             say(f"{_told(strength, l1_ratio, metric, score)}, fitted to the end")
     best = max(last, key=last.__getitem__)

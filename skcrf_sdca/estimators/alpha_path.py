@@ -191,18 +191,30 @@ class Candidate(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What one model of a search is fitted on, and what it is scored on.
+    """What the models of a search are fitted on, and what they are scored on.
+
+    The sequences of the fit are converted: what they are made of takes as much memory.
 
     Attributes
     ----------
-    X, y, sample_weight, X_val, y_val : as in `fit`
+    data : _PathData
+    X_val, y_val : as in `fit`
     """
 
-    X: Any
-    y: Any
-    sample_weight: Any
+    data: _PathData
     X_val: Any
     y_val: Any
+
+    @classmethod
+    def of(cls, crf, X, y, sample_weight, X_val, y_val):
+        """Convert the sequences of the fits once."""
+        return cls(_PathData.of(crf, X, y, sample_weight), X_val, y_val)
+
+    def fitted(self, crf: Any, strength: float, l1_ratio: float) -> Any:
+        """Return a clone that was fitted with a penalty."""
+        return _fitted(crf, self.data, None, **_penalty(self.data, strength, l1_ratio))[
+            0
+        ]
 
 
 def candidates(
@@ -223,12 +235,12 @@ def candidates(
             f"l1_ratios must be numbers in [0, 1], at least one; got {l1_ratios!r}"
         )
     crf = clone(crf).set_params(tol=max(tol, crf.tol))
-    data = [_PathData.of(crf, *part[:3]) for part in parts]
 
     def score(models):
         pairs = zip(models, parts, strict=True)
         return tuple(float(scorer(own, part.X_val, part.y_val)) for own, part in pairs)
 
+    data = [part.data for part in parts]
     yield from SEARCHES[search](crf, data, score, strengths, l1_ratios)
 
 
@@ -253,38 +265,43 @@ def _along_paths(crf, data, score, strengths, l1_ratios):
 
 
 def _by_halving(crf, data, score, strengths, l1_ratios):
-    """Yield all candidates after few epochs, and the best of each round after more.
-
-    A fit goes on from the state in which it was left.
-    """
-    penalties = [(strength, ratio) for ratio in l1_ratios for strength in strengths]
-    states = dict.fromkeys(penalties, [None] * len(data))
-    n_epochs = FIRST_EPOCHS
+    """Yield all candidates after few epochs, and the best of each round after more."""
+    left = [(strength, ratio) for ratio in l1_ratios for strength in strengths]
+    epochs = [FIRST_EPOCHS]
     for number in count():
         found = []
-        for strength, ratio in states:
-            fits = [
-                _more_epochs(crf, own, state, strength, ratio, n_epochs)
-                for own, state in zip(data, states[strength, ratio], strict=True)
-            ]
-            models, states[strength, ratio] = zip(*fits, strict=True)
+        for strength, ratio in left:
+            models = [_after(crf, own, strength, ratio, epochs) for own in data]
             found.append(Candidate(strength, float(ratio), score(models), number))
+            del models
             yield found[-1]
         n_kept = len(found) // KEPT_ONE_OF
         if n_kept < 2:
             return
-        kept = sorted(found, key=lambda one: -one.score)[:n_kept]
-        states = {one[:2]: states[one[:2]] for one in kept}
-        n_epochs *= KEPT_ONE_OF
+        best = sorted(found, key=lambda one: -one.score)[:n_kept]
+        left = [one[:2] for one in best]
+        epochs.append(epochs[-1] * KEPT_ONE_OF)
 
 
-def _more_epochs(crf, data, state, strength, l1_ratio, n_epochs):
-    """Return an estimator after some epochs more, and its state."""
-    params = {"alpha": strength / _total(data), "l1_ratio": l1_ratio}
+def _after(crf, data, strength, l1_ratio, epochs):
+    """Return an estimator after some rounds, of so many epochs each.
+
+    The rounds before are fitted again, from the start: they are a small part of the
+    epochs, and the state of each candidate takes as much memory as a fit.
+    """
+    params = _penalty(data, strength, l1_ratio)
+    model, state = None, None
     with warnings.catch_warnings():
         # It is left early on purpose.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return _fitted(crf, data, state, max_iter=n_epochs, **params)
+        for n_epochs in epochs:
+            model = None  # Its weights are in memory no longer.
+            model, state = _fitted(crf, data, state, max_iter=n_epochs, **params)
+    return model
+
+
+def _penalty(data, strength, l1_ratio):
+    return {"alpha": strength / _total(data), "l1_ratio": l1_ratio}
 
 
 # The order in which penalties are tried, and how long each is fitted.
@@ -339,8 +356,8 @@ class CRFCV(SequenceMetaEstimator):
     search : {"path", "halving"}, default="path"
         The order in which penalties are tried. "path" goes from strong to weak ones, as
         said above. "halving" fits all of them for one epoch, the best third of these
-        for three more, and so on; each fit goes on where it was left, and all their
-        states are in memory.
+        for three more, and so on. The first epochs are made again in each round, so
+        that no more than one fit is in memory.
 
     Attributes
     ----------
@@ -432,7 +449,8 @@ class CRFCV(SequenceMetaEstimator):
             raise ValueError("X_val and y_val must both be given, or none of them.")
         weight = None if sample_weight is None else np.asarray(sample_weight)
         scorer = get_scorer(self.scoring or scorer_of_labels(self._label_names(y))[1])
-        crf, parts = self._last_step(), self._parts(X, y, weight, X_val, y_val)
+        crf = self._last_step()
+        parts = self._parts(crf, X, y, weight, X_val, y_val)
         tried = list(
             candidates(
                 crf,
@@ -504,26 +522,25 @@ class CRFCV(SequenceMetaEstimator):
         """Return label lists by their names, if the estimator has some."""
         return named_lists(self.estimator, y)
 
-    def _parts(self, X, y, weight, X_val, y_val):
+    def _parts(self, crf, X, y, weight, X_val, y_val):
         """Return the parts of the search, with the features of their estimator."""
         if X_val is not None:
-            return [self._transformed(Part(X, y, weight, X_val, list(y_val)))]
+            return [self._part(crf, X, y, weight, X_val, list(y_val))]
         parts = []
         for train, test in check_cv(self.cv).split(X, y):
             own = None if weight is None else weight[train]
             X_train, y_train = (safe_indexing(data, train) for data in (X, y))
             held_out = (safe_indexing(data, test) for data in (X, y))
-            parts.append(self._transformed(Part(X_train, y_train, own, *held_out)))
+            parts.append(self._part(crf, X_train, y_train, own, *held_out))
         return parts
 
-    def _transformed(self, part):
-        """Return a part as the last step takes it; the steps learn from X alone."""
+    def _part(self, crf, X, y, weight, X_val, y_val):
+        """Return a part of the search, for which the steps learn from its X alone."""
         steps, _ = parted(self.estimator)
-        if steps is None:
-            return part
-        steps = clone(steps)
-        X = steps.fit_transform(part.X, part.y)
-        return part._replace(X=X, X_val=steps.transform(part.X_val))
+        if steps is not None:
+            steps = clone(steps)
+            X, X_val = steps.fit_transform(X, y), steps.transform(X_val)
+        return Part.of(crf, X, y, weight, X_val, y_val)
 
     def _refit(self, X, y, weight, params):
         """Fit the estimator with a penalty to all sequences."""

@@ -1,7 +1,9 @@
 """CRFCV: the penalty with the best score, by plain loops of cold fits."""
 
+import gc
 import pickle
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from skcrf_sdca import (
     make_tagger,
 )
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.estimators import alpha_path as path_module
 from skcrf_sdca.metrics import get_scorer, span_f1_score
 from skcrf_sdca.selection import StratifiedSequenceKFold
 
@@ -194,6 +197,31 @@ def test_halving_of_a_tagger_and_of_stochastic_solvers(crf):
     search = CRFCV(tagger, search="halving", cv=2).fit(words, Y)
     assert len(search.cv_results_["round"]) == 14 + 4
     assert search.best_estimator_.n_iter_ > 1
+
+
+@pytest.mark.parametrize("search", ["path", "halving"])
+def test_a_search_keeps_no_more_than_one_fit_in_memory(search, monkeypatch):
+    class State(dict):
+        """A state that a weak reference can have."""
+
+    found, most = [], 0
+    fitted = path_module._fitted
+
+    def watched(*arguments, **params):
+        nonlocal most
+        gc.collect()
+        most = max(most, sum(reference() is not None for reference in found))
+        model, state = fitted(*arguments, **params)
+        state = State(state)
+        found.extend(map(weakref.ref, (model, state)))
+        return model, state
+
+    monkeypatch.setattr(path_module, "_fitted", watched)
+    held_out = {"X_val": X[:6], "y_val": Y[:6]}
+    CRFCV(SDCACRF(random_state=0), search=search).fit(X, Y, **held_out)
+    assert len(found) > 10
+    # A fit goes on from a state; a path has just yielded its model too.
+    assert most <= {"path": 2, "halving": 1}[search]
 
 
 def test_unknown_searches_are_refused():
