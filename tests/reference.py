@@ -35,6 +35,18 @@ def path_scores(node_scores, transition):
     return nodes.sum(axis=1) + edges.sum(axis=1)
 
 
+def labelling_scores(node_scores, pair_scores, ends):
+    """All labellings of a graph, and their scores.
+
+    ``pair_scores[e, j, k]`` is that of the labels j and k of the ends of edge e.
+    """
+    paths = all_paths(*node_scores.shape)
+    scores = node_scores[np.arange(len(node_scores)), paths].sum(axis=1)
+    for pair, (a, b) in zip(pair_scores, ends, strict=True):
+        scores = scores + pair[paths[:, a], paths[:, b]]
+    return paths, scores
+
+
 def log_partition(node_scores, transition):
     return logsumexp(path_scores(node_scores, transition))
 

@@ -3,14 +3,13 @@
 It predicts, explains, draws, is trained by L-BFGS, saved and loaded, without a kernel.
 """
 
-from itertools import product
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
 from couples import CoupleCRF, Couples
+from reference import all_paths
 from samples import registered
 from skcrf_sdca import LBFGSCRF, load_model, save_model
 from skcrf_sdca.estimators.parameters import (
@@ -64,7 +63,7 @@ def fitted(data, **parameters):
 
 def labellings(crf, x):
     """Return all labellings of a sequence, and their scores."""
-    paths = np.array(list(product(range(3), repeat=len(x))))
+    paths = all_paths(len(x), 3)
     local = x @ crf.coef_.T + crf.intercept_
     scores = local[np.arange(len(x)), paths].sum(axis=1)
     for t in range(0, len(x) - 1, 2):

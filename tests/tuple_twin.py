@@ -4,12 +4,11 @@ Owns tiny data, the models that tests fit to them, and the objective written out
 by path.
 """
 
-from itertools import product
-
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
+from reference import all_paths
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SGDCRF
 
 K, D, ALPHA = 3, 2, 0.1
@@ -46,7 +45,7 @@ class Twin:
         self.edges = [] if edge_features is None else list(range(D))
         if isinstance(edge_features, list):
             self.edges = edge_features
-        self.paths = [np.array(list(product(range(K), repeat=len(x)))) for x in X]
+        self.paths = [all_paths(len(x), K) for x in X]
         self.features = [
             np.array([self.of_path(x, path) for path in paths])
             for x, paths in zip(X, self.paths, strict=True)

@@ -31,7 +31,7 @@ def path_probabilities(x, model):
     scores = x @ model.coef + model.intercept
     scores[0] += model.start
     scores[-1] += model.end
-    paths = list(itertools.product(range(n_labels), repeat=length))
+    paths = [tuple(path) for path in reference.all_paths(length, n_labels).tolist()]
     totals = reference.path_scores(scores, model.transition)
     return paths, np.exp(totals - logsumexp(totals))
 

@@ -1,7 +1,6 @@
 """Graphs and trees: inference by enumeration, objectives, certificates, bad input."""
 
 import pickle
-from itertools import product
 
 import numpy as np
 import pytest
@@ -12,7 +11,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
-from graph_cases import SHAPES, cycle, grid, sample
+import reference
+from graph_cases import SHAPES, cycle, grid, labelling_scores, sample
 from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF, make_tagger
 from skcrf_sdca._kernels.inference._graph_marginals import label_places
 from skcrf_sdca.data.graphs import Edges
@@ -41,11 +41,6 @@ def graphs_of(names, n_labels, *, directed=False, n_features=2, seed=0):
     return Graph(data, n_labels, edges=edges, directed=directed), edges
 
 
-def labellings(structure, i):
-    """Yield all labellings of graph i."""
-    return product(range(structure.n_labels), repeat=int(structure.data.lengths[i]))
-
-
 def tied_features(structure, edges, i, path):
     """Return the tied potentials of one labelling."""
     out = np.zeros((edges.features.shape[1], structure.place.max() + 1))
@@ -57,11 +52,10 @@ def tied_features(structure, edges, i, path):
 
 def enumerated(structure, edges, i, local, tied):
     """Return the labellings of graph i, their tied potentials and their scores."""
-    paths = list(labellings(structure, i))
+    paths = reference.all_paths(len(local), structure.n_labels)
     features = np.array([tied_features(structure, edges, i, path) for path in paths])
-    nodes = np.arange(len(local))
-    scores = [local[nodes, list(path)].sum() for path in paths] + features @ tied
-    return paths, features, np.array(scores)
+    scores = local[np.arange(len(local)), paths].sum(axis=1) + features @ tied
+    return paths, features, scores
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -109,7 +103,7 @@ def test_inference_is_that_of_enumeration(name, n_labels, directed):
         own = pairs[edges.offsets[i] : edges.offsets[i + 1]]
         assert_allclose(own, of_pairs, atol=1e-10)
         assert_allclose(best[i], values.max(), atol=1e-10)
-        assert tuple(paths[first:last]) == all_paths[values.argmax()]
+        assert_array_equal(paths[first:last], all_paths[values.argmax()])
     assert_allclose(total, expected_total, atol=1e-10)
 
 
@@ -354,8 +348,7 @@ def test_primal_dual_and_gap_are_those_of_enumeration(directed):
         paths, features, values = enumerated(
             structure, edges, i, scores.local[nodes], parameters.tied
         )
-        right = tuple(labels[nodes])
-        target = paths.index(right)
+        (target,) = np.flatnonzero((paths == labels[nodes]).all(axis=1))
         primal += c * (logsumexp(values) - values[target])
         theta = solver.theta
         *_, natural = enumerated(
@@ -366,7 +359,7 @@ def test_primal_dual_and_gap_are_those_of_enumeration(directed):
         dual -= c * (q @ log_q)
         scale = c / problem.alpha
         w_hat.tied += scale * (features[target] - q @ features)
-        for path, share in [(right, 1.0), *zip(paths, -q, strict=True)]:
+        for path, share in [(paths[target], 1.0), *zip(paths, -q, strict=True)]:
             for x, label in zip(structure.data.X[nodes], path, strict=True):
                 w_hat.coef[:, label] += scale * share * x
                 w_hat.intercept[label] += scale * share
@@ -567,19 +560,11 @@ def test_answers_of_a_fit_are_those_of_enumeration():
     crf = GraphCRF(0.05, random_state=0).fit(X, y)
     proba, pairs = crf.predict_proba(X), crf.predict_edge_proba(X)
     log_z, likelihood = crf.log_partition(X), crf.log_likelihood(X, y)
-    for i, (nodes, ends, features) in enumerate(X):
-        scores = nodes @ crf.coef_.T + crf.intercept_
-        values = {
-            path: sum(scores[t, k] for t, k in enumerate(path))
-            + sum(
-                x @ crf.edge_coef_[:, path[a], path[b]]
-                for (a, b), x in zip(ends, features, strict=True)
-            )
-            for path in product(range(3), repeat=len(nodes))
-        }
-        assert_allclose(log_z[i], logsumexp(list(values.values())))
-        assert_allclose(likelihood[i], values[tuple(y[i])] - log_z[i])
-        assert tuple(crf.predict(X[i : i + 1])[0]) == max(values, key=values.get)
+    for i, (nodes, ends, _) in enumerate(X):
+        paths, scores = labelling_scores(crf, X[i])
+        assert_allclose(log_z[i], logsumexp(scores))
+        assert_allclose(likelihood[i], scores[(paths == y[i]).all(axis=1)] - log_z[i])
+        assert crf.predict(X[i : i + 1])[0] == paths[scores.argmax()].tolist()
         assert proba[i].shape == (len(nodes), 3)
         assert pairs[i].shape == (len(ends), 3, 3)
         for e, (a, b) in enumerate(ends):
@@ -620,22 +605,13 @@ def test_the_n_best_labellings_are_those_of_enumeration(loss):
     X, y = sample(11)
     crf = GraphCRF(0.05, loss=loss, tol=0.1, random_state=0).fit(X, y)
     for i, best in enumerate(crf.predict_n_best(X, 30)):
-        nodes, ends, features = X[i]
-        scores = nodes @ crf.coef_.T + crf.intercept_
-        values = [
-            sum(scores[t, k] for t, k in enumerate(path))
-            + sum(
-                x @ crf.edge_coef_[:, path[a], path[b]]
-                for (a, b), x in zip(ends, features, strict=True)
-            )
-            for path in product(range(3), repeat=len(nodes))
-        ]
-        expected = np.sort(values)[::-1][:30]
+        paths, scores = labelling_scores(crf, X[i])
+        expected = np.sort(scores)[::-1][:30]
         if loss == "log_loss":
-            expected = np.exp(expected - logsumexp(values))
+            expected = np.exp(expected - logsumexp(scores))
         labels, found = zip(*best, strict=True)
         assert_allclose(found, expected, atol=1e-9)
-        assert len(set(map(tuple, labels))) == len(found) == min(3 ** len(nodes), 30)
+        assert len(set(map(tuple, labels))) == len(found) == min(len(paths), 30)
         assert labels[0] == crf.predict(X[i : i + 1])[0]
     (nothing,) = crf.predict_n_best([(np.zeros((0, 3)), [])], 3)
     assert [labels for labels, _ in nothing] == [[]]

@@ -18,6 +18,7 @@ from segment_twin import (
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from reference import all_paths
 from skcrf_sdca import PackedSequences, SegmentCRF, load_model, save_model
 from skcrf_sdca.metrics import extract_spans, span_f1_score
 from skcrf_sdca.structures.chain.oracle import log_partition as chain_log_partition
@@ -98,9 +99,9 @@ def test_labels_and_segmentations_are_the_same(names, scheme):
         scores = random_scores(grammar, [length], np.random.default_rng(1))
         (known,) = by_sequence(scores)
         expected = dict(zip(map(tuple, known.labels), known.scores, strict=True))
-        for path in itertools.product(range(len(names)), repeat=length):
+        for path in all_paths(length, len(names)).tolist():
             value = scores.path_scores(np.array(path, dtype=np.int32))[0]
-            assert value == pytest.approx(expected.get(path, -np.inf), abs=1e-10)
+            assert value == pytest.approx(expected.get(tuple(path), -np.inf), abs=1e-10)
 
 
 @pytest.mark.parametrize(("names", "scheme"), GRAMMARS)

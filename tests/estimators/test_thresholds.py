@@ -1,12 +1,13 @@
 """TunedSpans: all probable spans, the best choice of them, and the threshold."""
 
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
+from reference import all_paths
 from skcrf_sdca import LBFGSCRF, SDCACRF, SegmentCRF, SequenceVectorizer, make_tagger
 from skcrf_sdca.estimators.thresholds import LEAST, THRESHOLDS
 from skcrf_sdca.inspection import group_importance
@@ -56,8 +57,7 @@ def fitted():
 def spans_by_enumeration(crf, x):
     """Return {span: probability} over all label paths of one sequence."""
     found = {}
-    classes = crf.classes_.tolist()
-    paths = [list(path) for path in product(classes, repeat=len(x))]
+    paths = crf.classes_[all_paths(len(x), len(crf.classes_))].tolist()
     log_p = crf.log_likelihood([x] * len(paths), paths)
     for path, p in zip(paths, np.exp(log_p), strict=True):
         for span in extract_spans(path):

@@ -7,7 +7,6 @@ from the public attributes of a fitted model, without the package.
 
 from collections.abc import Callable
 from functools import cache
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy.sparse import issparse
 from scipy.special import logsumexp, softmax
 from segment_twin import Enumeration, Features
 
+import reference
 from samples import as_dicts, as_strings, seeded
 from skcrf_sdca import (
     CRF,
@@ -194,16 +194,15 @@ def of_chain(crf, x):
         edge = rows @ dense(crf.edge_coef_).T
         edge = edge.reshape(len(rows), n_labels, n_labels)
     tuples = [crf.transition_, *crf.higher_transitions_]
-    paths = list(product(range(n_labels), repeat=len(rows)))
-    scores = []
-    for path in paths:
-        score = sum(local[t, k] for t, k in enumerate(path))
-        for m, weights in enumerate(tuples, start=2):
-            score += sum(weights[path[t - m : t]] for t in range(m, len(path) + 1))
-        if edge is not None:
-            score += sum(edge[t, path[t - 1], path[t]] for t in range(1, len(path)))
-        scores.append(score)
-    return Labellings(np.array(paths), np.array(scores))
+    paths = reference.all_paths(len(rows), n_labels)
+    scores = local[np.arange(len(rows)), paths].sum(axis=1)
+    for m, weights in enumerate(tuples, start=2):
+        for t in range(m, len(rows) + 1):
+            scores += weights[tuple(paths[:, t - m : t].T)]
+    if edge is not None:
+        for t in range(1, len(rows)):
+            scores += edge[t, paths[:, t - 1], paths[:, t]]
+    return Labellings(paths, scores)
 
 
 def of_row(crf, x):
@@ -255,13 +254,7 @@ def of_graph(crf, x, ends=ends_of_graph):
     joined = ends(x)
     rows = x[2] if len(x) == 3 else np.ones((len(joined), 1))
     pair = np.einsum("ef,fjk->ejk", rows, crf.edge_coef_)
-    paths = list(product(range(len(crf.classes_)), repeat=len(local)))
-    scores = [
-        sum(local[t, k] for t, k in enumerate(path))
-        + sum(pair[e, path[a], path[b]] for e, (a, b) in enumerate(joined))
-        for path in paths
-    ]
-    return Labellings(np.array(paths), np.array(scores))
+    return Labellings(*reference.labelling_scores(local, pair, joined))
 
 
 def of_tree(crf, x):

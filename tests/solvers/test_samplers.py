@@ -1,14 +1,12 @@
 """Every sampler draws with its probabilities; every scheme is an entry of the table."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import softmax
 from scipy.stats import chisquare
 
-from reference import features, kl
+from reference import all_features, features, kl
 from samples import make_problem
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences
 from skcrf_sdca._kernels.visits._samplers import MaxTree, Sampler, SumTree
@@ -127,7 +125,7 @@ def toy_problem(boundaries=True, weight=None):
 def brute_force_radius(x, y):
     """Return max over paths of the squared norm of the difference of features."""
     own = features(x, np.array(y), 2)
-    others = [features(x, np.array(p), 2) for p in product(range(2), repeat=len(x))]
+    others = all_features(x, 2)
     return max(((own - other) ** 2).sum() for other in others)
 
 

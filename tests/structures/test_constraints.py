@@ -227,7 +227,7 @@ def test_schemes_are_their_grammars(scheme):
     allowed = by_name(scheme, labels)
     grammar = re.compile(REGEXES[scheme].format(0, 1))
     for length in range(1, 5):
-        for path in product(range(len(labels)), repeat=length):
+        for path in reference.all_paths(length, len(labels)):
             text = "".join(spelt[k] for k in path)
             assert is_allowed(allowed, path) == bool(grammar.fullmatch(text)), text
 
@@ -833,7 +833,7 @@ def test_usable_labels_are_those_of_allowed_paths(seed):
     constraints, expected = Constraints(*masks), np.zeros(n, dtype=bool)
     # Each label is reached within n steps, and the end within n more.
     for length in range(1, 2 * n):
-        for path in product(range(n), repeat=length):
+        for path in reference.all_paths(length, n):
             if is_allowed(constraints, path):
                 expected[list(path)] = True
     np.testing.assert_array_equal(constraints.usable(), expected)

@@ -5,7 +5,7 @@ paths have the same score. The rule is that of docs/decoding.rst.
 """
 
 import warnings
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from graph_cases import SHAPES, labelling_scores
+from reference import all_paths
 from skcrf_sdca import LBFGSCRF, GraphCRF, PassiveAggressiveCRF, SegmentCRF, TreeCRF
 from skcrf_sdca.structures.chain import tuple_scores
 from skcrf_sdca.structures.graph.junction_tree import elimination
@@ -101,7 +102,7 @@ def differences(crf, rng):
     """Return which answers of a random problem are not those of the rule."""
     random_integers(crf, rng)
     x = rng.integers(0, 2, size=(rng.integers(1, 7), D)).astype(float)
-    paths = np.array(list(product(range(K), repeat=len(x))))
+    paths = all_paths(len(x), K)
     scores = chain_scores(crf, x, paths)
     rank, wrong = ranking(paths, scores), []
     if len(rank) == 0:
@@ -225,7 +226,7 @@ def test_posterior_decoding_of_equal_sums_of_probabilities(options):
     crf = zeroed([[0, 1, 2, 3, 0]], transitions=pairs, **options)
     x = np.ones((6, D))
     assert (crf.predict_proba([x])[0] == 0.25).all()
-    paths = np.array(list(product(range(4), repeat=6)))
+    paths = all_paths(6, 4)
     allowed = (crf.transition_ > -np.inf)[paths[:, :-1], paths[:, 1:]].all(axis=1)
     first = ranking(paths, np.where(allowed, 0.0, -np.inf))[0]
     assert crf.predict([x], decoding="posterior")[0] == paths[first].tolist()

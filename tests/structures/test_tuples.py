@@ -1,7 +1,6 @@
 """Chains of higher order and edge features, beside enumeration of all label paths."""
 
 import pickle
-from itertools import product
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from tuple_twin import ALPHA, MODELS, SOLVERS, D, K, Twin, flat_weights, tiny_data
 
+from reference import all_paths
 from skcrf_sdca import (
     LBFGSCRF,
     OEGCRF,
@@ -358,9 +358,9 @@ def test_states_are_the_allowed_tuples(order, by_last_label):
     constraints = Constraints(anywhere, anywhere, allowed)
     tuples = LabelTuples(K, order, constraints, by_last_label=by_last_label)
     expected = [
-        list(labels)
+        labels
         for length in range(1, order + 1)
-        for labels in product(range(K), repeat=length)
+        for labels in all_paths(length, K).tolist()
         if allowed[labels[:-1], labels[1:]].all()
     ]
     if by_last_label:
