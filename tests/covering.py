@@ -48,10 +48,19 @@ class Calls:
             return (yield)
         finally:
             sys.setprofile(None)
-            seconds = time.perf_counter() - begin
-            for code in codes:
-                path = Path(code.co_filename).relative_to(ROOT)
-                self.tests[f"{path}:{code.co_qualname}"][item.nodeid] = seconds
+            names = [
+                f"{Path(code.co_filename).relative_to(ROOT)}:{code.co_qualname}"
+                for code in codes
+            ]
+            found = time.perf_counter() - begin, names
+            item.user_properties.append(("calls", found))
+
+    def pytest_runtest_logreport(self, report):
+        """Read the note of a test, which a report brings from another process too."""
+        if report.when == "call":
+            seconds, names = dict(report.user_properties)["calls"]
+            for name in names:
+                self.tests[name][report.nodeid] = seconds
 
 
 def tests_beside(path):
