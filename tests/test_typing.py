@@ -49,7 +49,7 @@ PUBLIC = [
     ),
 ]
 # Internal observers that callbacks.py defines too.
-INSIDE = {"CallbackBridge", "EpochPrinter", "LossPrinter"}
+INSIDE = {"CallbackBridge", "EpochPrinter"}
 
 
 def functions_of(cls):

@@ -79,8 +79,8 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         Whether forbidden transitions have weights, of 0, see `Structure`.
     _takes_prior : bool
         Whether there is an objective, for `prior` to enter.
-    _monitor, _printer : type
-        Subclasses of FitMonitor and EpochPrinter, for fits with other figures.
+    _monitor : type
+        A subclass of FitMonitor, for fits with other figures.
     _data_words : str
         How messages call the data of a VectorForm.
     """
@@ -91,7 +91,6 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
     _takes_prior: ClassVar[bool] = True
 
     _monitor = FitMonitor
-    _printer = EpochPrinter
 
     vectorizer_: SequenceVectorizer
 
@@ -248,7 +247,7 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         bridge = CallbackBridge(self, context, arguments, attributes_now)
         monitor.observers.append(bridge)
         if self.verbose:
-            printer = self._printer(type(self).__name__, self.tol)
+            printer = EpochPrinter(type(self).__name__, monitor.described)
             monitor.observers.append(printer)
         monitor.observers += observers
         monitor.run()

@@ -218,33 +218,20 @@ class CallbackBridge(Observer):
 
 
 class EpochPrinter(Observer):
-    """Print one line for each epoch; the fit ends at gap <= tol * primal."""
+    """Print one line for each epoch.
 
-    def __init__(self, name, tol):
-        self.name = name
-        self.tol = tol
+    ``described(row)`` is what a row says of the model, see `FitMonitor.described`.
+    """
+
+    def __init__(self, name, described):
+        self.name, self.described = name, described
 
     def end_epoch(self, row):
         """Print the row; never stop."""
         score = f"  val_score {row['val_score']:.4f}" if "val_score" in row else ""
         print(
-            f"{self.name} epoch {row['epoch']:4d}  {self.measures(row)}{score}  "
+            f"{self.name} epoch {row['epoch']:4d}  {self.described(row)}{score}  "
             f"{row['seconds']:.2f} s",
             flush=True,
         )
         return False
-
-    def measures(self, row):
-        """Return what a row says of the model."""
-        return (
-            f"primal {row['primal']:.6e}  dual {row['dual']:.6e}  gap {row['gap']:.3e} "
-            f"(ends at {self.tol * row['primal']:.1e})"
-        )
-
-
-class LossPrinter(EpochPrinter):
-    """Print one line for each epoch of a fit without an objective."""
-
-    def measures(self, row):
-        """Return what a row says of the model."""
-        return f"mean loss of the visits {row['loss']:.6e}"

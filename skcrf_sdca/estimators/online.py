@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from skcrf_sdca.estimators.callbacks import LossPrinter
 from skcrf_sdca.estimators.parameters import PassiveAggressiveOptions, parameters
 from skcrf_sdca.estimators.streams import OnlineMixin, StreamFormat
 from skcrf_sdca.solvers.monitor import LossMonitor
@@ -74,7 +73,6 @@ class PassiveAggressiveCRF(PassiveAggressiveOptions, OnlineMixin):
     _solver_name = "dca"
     _monitor = LossMonitor
     _takes_prior: ClassVar[bool] = False
-    _printer = LossPrinter
     # Read by Problem, ignored by the updates.
     alpha = "auto"
     l1_ratio = 0.0

@@ -1,7 +1,8 @@
 """OnlineDependencyCRF: dependency trees of large treebanks, learned visit by visit.
 
 The rows of arcs are made at the visit, by the compiled TokenArcs.rows, and never
-stored. The visits are in _tree_steps.pyx.
+stored. A fit is the Problem of TreesOfHeads, whose solver is that of
+`PassiveAggressiveCRF`: see _tree_item.pyx for what is about trees.
 """
 
 from dataclasses import field
@@ -11,18 +12,18 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca._kernels.visits._tree_steps import TreeSteps, best_heads
-from skcrf_sdca._utils.label_estimator import LabelEstimator
-from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._kernels.visits._tree_item import best_heads
+from skcrf_sdca._utils.label_estimator import fits
 from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca.data.dependencies import check_trees, named_as_arcs, split_labels
+from skcrf_sdca.data.input_formats import ARRAYS
 from skcrf_sdca.data.sample_weights import checked_weight
 from skcrf_sdca.data.tree_sizes import check_sentences
-from skcrf_sdca.data.trees import UNSPECIFIED, are_arcs
+from skcrf_sdca.data.trees import UNSPECIFIED
 from skcrf_sdca.estimators.arc_relations import (
     check_relations,
     labelled_trees,
@@ -30,26 +31,26 @@ from skcrf_sdca.estimators.arc_relations import (
     read_relations,
     right_words,
 )
+from skcrf_sdca.estimators.base import BaseFit, model_attributes
 from skcrf_sdca.estimators.parameters import OnlineDependencyOptions, parameters
 from skcrf_sdca.model.answers import accuracy
 from skcrf_sdca.model.dependency_answers import PackedArcs, TreeAnswers
 from skcrf_sdca.model.fitted import set_fitted
-from skcrf_sdca.objective.losses import STEP_LOSSES, new_loss
-from skcrf_sdca.solvers.dca import AVERAGES, DCA, DEFAULT_AVERAGE
-from skcrf_sdca.structures.dependency.scores import (
-    ArcScores,
-    inference_on_trees,
-)
+from skcrf_sdca.objective.losses import new_loss
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.objective.targets import Heads
+from skcrf_sdca.solvers.dca import DCA
+from skcrf_sdca.solvers.monitor import LossMonitor
+from skcrf_sdca.structures.dependency.parameters import MadeArcParameters
+from skcrf_sdca.structures.dependency.scores import inference_on_trees
+from skcrf_sdca.structures.dependency.structure import TreesOfHeads
 from skcrf_sdca.structures.form import dense_coef
 from skcrf_sdca.structures.scores import LARGEST_SCORE, VITERBI
 from skcrf_sdca.text import ArcFeatures
 
-# Of an epoch, in `history_`.
-FIGURES = "epoch", "updates", "loss"
-
 
 @parameters
-class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
+class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, BaseFit):
     """Parser that learns dependency trees online: all of a treebank in seconds.
 
     A visit to a sentence makes the features of its arcs, finds the best tree, and moves
@@ -99,8 +100,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         before its visit. It is 0 too where a tree of y that may not be predicted, for
         arcs cross and ``projective=True``, has a higher score than those that may be.
     history_ : dict of ndarrays of shape (n_iter_,)
-        One value per epoch: epoch, updates (visits that changed the weights, divided by
-        n) and loss.
+        One value per epoch: epoch, updates (visits that changed the weights) and
+        oracle_calls (divided by n), seconds, loss.
 
     See Also
     --------
@@ -142,11 +143,14 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
     array([list([2, 0])], dtype=object)
     """
 
+    _solver_name = "dca"
+    _input_format = ARRAYS.name
+    _monitor = LossMonitor
+
     n_visits_: int = field(init=False)
     loss_: float = field(init=False)
 
-    @names_class
-    @validates_parameters
+    @fits
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model to sentences with their trees.
 
@@ -175,23 +179,9 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             If the `n_best` trees of a sentence clearly do not fit.
         """
         arcs, heads, relations = self._read_trees(X, y)
-        state = self._state(arcs, keeps=self.warm_start)
-        steps = self._steps(arcs, heads, state)
-        generator, n = as_generator(self.random_state), len(arcs)
-        history: list[tuple[float, ...]] = []
-        for epoch in range(1, self.max_iter + 1):
-            order = generator.permutation(n) if self.shuffle else np.arange(n)
-            history.append((epoch, *_visit(steps, order)))
-            self._print(history[-1])
-            if history[-1][-1] <= self.tol:
-                break
-        columns = map(np.array, zip(*history, strict=True))
-        attributes = {
-            "n_iter_": len(history),
-            "history_": dict(zip(FIGURES, columns, strict=True)),
-            **self._learned("fit", arcs, heads, relations),
-        }
-        return self._set_model(state, steps, history[-1][-1], attributes)
+        solver = self._new_learner(arcs, heads, goes_on=self.warm_start)
+        attributes = self._known_before("fit", arcs, heads, relations)
+        return self._run(solver, attributes, X=X, y=y, metadata=None)
 
     @names_class
     @validates_parameters
@@ -216,24 +206,18 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
             The model is then as it was before.
         """
         arcs, heads, relations = self._read_trees(X, y)
-        state = self._state(arcs, keeps=True)
-        steps = self._steps(arcs, heads, state)
-        _, loss = _visit(steps, np.arange(len(arcs)))
-        relations = self._learned("partial_fit", arcs, heads, relations)
-        return self._set_model(state, steps, loss, {"_warm_state": state, **relations})
+        solver = self._new_learner(arcs, heads, goes_on=True, shuffle=False)
+        attributes = self._known_before("partial_fit", arcs, heads, relations)
+        monitor = self._monitor(solver, max_iter=1, tol=self.tol).run()
+        attributes |= model_attributes(monitor) | self._attributes_of_run(solver, {})
+        return set_fitted(self, {**attributes, "_warm_state": _state_of(solver)})
 
     @named_as_arcs
     def _read_trees(self, X, y):
         """Return the TokenArcs of X, and the heads and the relations of all words."""
-        if self.n_best > 1 and self.loss != "hinge":
-            raise ValueError(
-                f"n_best={self.n_best} needs loss='hinge', but loss={self.loss!r}: set "
-                "n_best=1."
-            )
         arcs = self._arcs(X)
         if not len(arcs):
             raise ValueError("X has 0 sentences: there is nothing to learn.")
-        self._check_trees_fit(int(arcs.n_words.max()))
         check_sentences(arcs.n_words, self._rules, self.n_best)
         if self.labelled:
             heads, relations = read_relations(y, arcs.n_words)
@@ -242,86 +226,37 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         check_trees(heads, None, arcs.offsets, self._rules_of_y)
         return arcs, np.concatenate(heads).astype(np.intc), relations
 
-    def _check_trees_fit(self, longest):
-        """Raise MemoryError if the n best trees of the longest sentence do not fit."""
-        check_fits(
-            8 * self.n_best * (self.n_best + longest + 8),
-            f"the products of n_best={self.n_best} trees with each other",
-            "take a smaller n_best",
-        )
-
-    def _learned(self, method, arcs, heads, relations):
-        """Return the fitted attributes of relations."""
-        if relations is None:
-            return {}
-        rows = arcs.relation_rows(heads)
-        return {"relations_": learned_relations(self, method, rows, relations)}
-
-    def _loss(self):
-        """Return the loss of a sentence, whose cost is of one wrong head."""
-        return new_loss(self.loss, self.temperature, self.margin)
+    def _known_before(self, method, arcs, heads, relations):
+        """Return the fitted attributes that are known before the visits."""
+        attributes = {
+            "classes_": np.array([UNSPECIFIED], dtype=object),
+            "n_features_in_": arcs.n_features,
+        }
+        if relations is not None:
+            rows = arcs.relation_rows(heads)
+            attributes["relations_"] = learned_relations(self, method, rows, relations)
+        return attributes
 
     def _arc_features(self):
         return ArcFeatures() if self.features is None else self.features
 
-    def _state(self, arcs, *, keeps):
-        """Return the state that visits change: a new one, or a copy of the own one."""
-        average = DEFAULT_AVERAGE if self.average is True else self.average
-        state = {
-            "w": np.zeros(arcs.n_features, dtype=np.float32),
-            "total": np.zeros(arcs.n_features) if average else None,
-            "n_visits": 0,
-            "power": AVERAGES[average] if average else 0.0,
-        }
-        if not keeps or "coef_" not in vars(self):
-            return state
-        self._check_width(arcs)
-        own = vars(self).get("_warm_state")
-        if own is None or own["power"] != state["power"]:
-            return {**state, "w": self._single_weights().copy()}
-        total = None if own["total"] is None else own["total"].copy()
-        return {**own, "w": own["w"].copy(), "total": total}
+    def _new_learner(self, arcs, heads, *, goes_on, **options):
+        """Return the solver of sentences, which may go on from the model so far."""
+        trees = TreesOfHeads(arcs, 1, rules=self._rules, n_jobs=self.n_jobs)
+        # The cost is that of one wrong head.
+        loss = new_loss(self.loss, self.temperature, self.margin)
+        problem, state = Problem(trees, Heads(heads), "auto", loss=loss), None
+        if goes_on and "coef_" in vars(self):
+            self._check_width(arcs)
+            own = {"w": self._single_weights(), "total": None}
+            state = _scaled(vars(self).get("_warm_state", own), 1.0 / loss.scale)
+        options = {**self._options_of(DCA), "state": state, **options}
+        return DCA(problem, as_generator(self.random_state), **options)
 
-    def _steps(self, arcs, heads, state):
-        """Return the compiled visits, which change the arrays of a state in place."""
-        loss, rows = self._loss(), arcs.rows()
-        options = {
-            "C": self.C,
-            "temperature": loss.temperature,
-            "margin": loss.cost or 0.0,
-            "fixed_step": loss.name in STEP_LOSSES,
-            "n_best": self.n_best,
-            **state,
-        }
-        inference, siblings = self._inference(arcs, rows, arcs.offsets)
-        return TreeSteps(rows, inference, heads, siblings=siblings, **options)
-
-    def _inference(self, arcs, rows, offsets):
-        """Return the compiled inference on the sentences of rows, and SiblingRows."""
-        siblings = arcs.sibling_rows(rows)
-        return inference_on_trees(self._rules, offsets, 2, None), siblings
-
-    def _set_model(self, state, steps, loss, attributes):
-        """Set the fitted attributes, all at once."""
-        state["n_visits"] = int(steps.n_visits)
-        coef = DCA.averaged(state).astype(np.float64)
-        if self.warm_start:
-            attributes["_warm_state"] = state
-        fitted = {
-            "classes_": np.array([UNSPECIFIED], dtype=object),
-            "n_features_in_": len(coef),
-            "coef_": coef[np.newaxis],
-            "intercept_": np.zeros(1),
-            "temperature_": self._loss().temperature,
-            "n_visits_": state["n_visits"],
-            "loss_": loss,
-        }
-        return set_fitted(self, {**fitted, **attributes})
-
-    def _print(self, values):
-        """Print the figures of an epoch, if the user asks for it."""
-        if self.verbose:
-            print("epoch {:.0f}: updates {:.3f}, loss {:.5f}".format(*values))
+    def _attributes_of_run(self, solver, fitted):
+        state = {"_warm_state": _state_of(solver)} if self.warm_start else {}
+        # That of the objective whose steps these are, as for chains.
+        return {**state, "alpha_": solver.problem.alpha / self.C}
 
     def _single_weights(self):
         """Return the weights in single precision."""
@@ -359,8 +294,8 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         def found(begin, end):
             rows = arcs.rows(begin, end)
             offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
-            inference, siblings = self._inference(arcs, rows, offsets)
-            return best_heads(rows, inference, w, largest, siblings)
+            inference = inference_on_trees(self._rules, offsets, 2, None)
+            return best_heads(rows, inference, w, largest, arcs.sibling_rows(rows))
 
         parts = over_ranges(found, arcs.offsets, self.n_jobs)
         if any(part is None for part in parts):
@@ -386,21 +321,16 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         return self._named(accuracy)(is_right, np.ones_like(is_right), weight)
 
     def _scores_of(self, packed):
-        return partial(self._range_scores, packed.data, self._single_weights())
-
-    def _range_scores(self, arcs, w, begin, end):
-        """Return the ArcScores of some sentences."""
-        local = np.zeros((int(arcs.offsets[end] - arcs.offsets[begin]), 2))
-        rows = arcs.rows(begin, end)
-        if arcs.has_siblings:
-            places = are_arcs(arcs.n_words[begin:end])
-            local[places, 1] = rows.scores(w)
-            local[~places, 1] = arcs.sibling_rows(rows).scores(w)
-        else:
-            local[:, 1] = rows.scores(w)
-        local[:, 1] /= self.temperature_ or 1.0
-        offsets = arcs.offsets[begin : end + 1] - arcs.offsets[begin]
-        return ArcScores(local, np.zeros(0), offsets, None, self._rules)
+        arcs = packed.data
+        parameters = MadeArcParameters(arcs.n_features, self._single_weights())
+        return partial(
+            parameters.scores,
+            arcs.feature_rows(),
+            arcs.offsets,
+            allowed=None,
+            rules=self._rules,
+            temperature=self.temperature_ or 1.0,
+        )
 
     def _check_own_form(self):
         if self.labelled:
@@ -410,13 +340,14 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, LabelEstimator):
         return False
 
 
-def _visit(steps, order):
-    """Visit sentences in an order; return the share of updates, and the mean loss."""
-    n, before = len(order), (steps.n_updates, steps.sum_of_losses)
-    try:
-        steps.epoch_in_order(order.astype(np.intp))
-    except ValueError as error:
-        raise ValueError(
-            "steps have led to scores that are not finite: take a smaller C"
-        ) from error
-    return (steps.n_updates - before[0]) / n, (steps.sum_of_losses - before[1]) / n
+def _state_of(solver):
+    """Return the state of a solver, of weights for scores over no temperature."""
+    return _scaled(solver.state(), solver.problem.loss.scale)
+
+
+def _scaled(state, factor):
+    """Return a state whose weights are a factor times those of another."""
+    if factor == 1.0:
+        return state
+    names = [name for name in ("w", "total") if state[name] is not None]
+    return state | {name: factor * state[name] for name in names}

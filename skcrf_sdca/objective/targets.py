@@ -125,6 +125,20 @@ class Labels:
         return theta
 
 
+class Heads(Labels):
+    """The heads of the words of all sentences, end to end, as targets."""
+
+    def check(self, structure):
+        """Raise ValueError if there is not one head for each word."""
+        n_words = int(structure.data.word_offsets[-1])
+        if self.labels.shape != (n_words,):
+            raise ValueError(f"{len(self.labels)} heads for {n_words} words")
+
+    def tied_total(self, structure, weight):
+        """Return no numbers: no cliques share potentials."""
+        return np.zeros(0)
+
+
 class SoftLabels:
     """A distribution over the labellings of each sequence, given by scores.
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._kernels.features._weights import Weights
-from skcrf_sdca._kernels.visits._tree_steps import best_heads
+from skcrf_sdca._kernels.visits._tree_item import best_heads
 from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.data.tree_sizes import check_sentences
 from skcrf_sdca.data.trees import TreeFormat, arcs_of, are_arcs, n_rows_of, sizes_of

@@ -78,14 +78,15 @@ class DCA(EpochSolver):
         self.w, self.total = state["w"], state["total"] if average else None
         self._visits_before = state.get("n_visits", 0)
         if average and (self.total is None or state["power"] != self.power):
-            self.total, self._visits_before = np.zeros_like(self.w), 0
+            # Also of weights in single precision.
+            self.total, self._visits_before = np.zeros(len(self.w)), 0
         self.squares = state.get("squares") if update == "arow" else None
         if update == "arow" and self.squares is None:
             self.squares = np.zeros_like(self.w)
 
     def _check_memory(self, n_best):
         structure = self.problem.structure
-        n_local = int(structure.data.lengths.max(initial=0)) * structure.n_labels
+        n_local = structure.longest_labelling
         # Beside the products: the potentials of each labelling, its labels twice, of 4
         # bytes, and the lists in which it is found.
         check_fits(
@@ -181,9 +182,12 @@ class DCA(EpochSolver):
         try:
             self.kernel.epoch_in_order(order.astype(np.intp))
         except ValueError as error:
+            # Made features are 0 or 1.
+            is_given = self.problem.data.stores_rows
+            scales = "scale the features in X, or " if is_given else ""
             raise ValueError(
-                "steps have led to scores that are not finite: scale the features in "
-                "X, or take a smaller C"
+                "steps have led to scores that are not finite: "
+                f"{scales}take a smaller C"
             ) from error
         change = self.kernel.sum_of_losses - before
         self.mean_loss = self.problem.loss.scale * change / n

@@ -147,6 +147,13 @@ class FitMonitor:
             "gap": certificate.gap,
         }
 
+    def described(self, row):
+        """Return what a row says of the model; the fit ends at gap <= tol * primal."""
+        return (
+            f"primal {row['primal']:.6e}  dual {row['dual']:.6e}  gap {row['gap']:.3e} "
+            f"(ends at {self.tol * row['primal']:.1e})"
+        )
+
     def _is_reached(self, row):
         return row["gap"] <= self.target
 
@@ -215,6 +222,10 @@ class LossMonitor(FitMonitor):
 
     def _measure(self):
         return {"loss": self.solver.mean_loss}
+
+    def described(self, row):
+        """Return what a row says of the model."""
+        return f"mean loss of the visits {row['loss']:.6e}"
 
     def _is_reached(self, row):
         before = self.rows[-2]["updates"] if len(self.rows) > 1 else 0.0

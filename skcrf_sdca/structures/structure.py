@@ -283,6 +283,11 @@ class Structure(ABC):
         return n_local + len(self.data) * self.n_tied
 
     @property
+    def longest_labelling(self):
+        """How many numbers a visit keeps for each of the n best labellings."""
+        return int(self.data.lengths.max(initial=0)) * self.n_labels
+
+    @property
     def sizes(self):
         """The length of each axis of the arrays in a solver's state, by a letter.
 

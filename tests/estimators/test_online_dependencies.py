@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from skcrf_sdca import DependencyCRF, OnlineDependencyCRF
+from skcrf_sdca._utils.sklearn_versions import ScoringMonitor
 from skcrf_sdca.metrics import attachment_report
 from skcrf_sdca.text import ArcFeatures
 
@@ -316,8 +317,25 @@ def test_models_are_cloned_and_pickled():
 def test_epochs_are_printed(capsys):
     X, y = made()
     new_parser(max_iter=2, verbose=1).fit(X, y)
+    # The lines are those of PassiveAggressiveCRF.
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in lines] == ["epoch 1", "epoch 2"]
+    assert [line.split()[:3] for line in lines] == [
+        ["OnlineDependencyCRF", "epoch", "1"],
+        ["OnlineDependencyCRF", "epoch", "2"],
+    ]
+    assert all("mean loss of the visits" in line for line in lines)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_epochs_are_followed_by_callbacks(labelled):
+    X, y = made()
+    y = with_relations(X, y) if labelled else y
+    monitor = ScoringMonitor(scoring={"own": lambda crf, X, y: crf.score(X, y)})
+    crf = new_parser(max_iter=3, labelled=labelled).set_callbacks(monitor).fit(X, y)
+    rows = monitor.get_logs().data
+    assert [row["own"] for row in rows][-1] == crf.score(X, y)
+    assert list(crf.history_) == ["epoch", "updates", "oracle_calls", "seconds", "loss"]
+    assert len(crf.history_["loss"]) == crf.n_iter_ == 3
 
 
 def with_relations(X, y):
@@ -479,5 +497,5 @@ def test_one_best_tree_is_mira_with_one():
 
 def test_n_best_needs_the_hinge():
     X, y = made()
-    with pytest.raises(ValueError, match="n_best=2 needs loss='hinge'"):
+    with pytest.raises(ValueError, match='n_best=2 is for loss="hinge", not "log'):
         new_parser(n_best=2, loss="log_loss").fit(X, y)

@@ -1,7 +1,6 @@
 """Features of a change that is 0 at most positions: see _changed_sums.pyx."""
 
-from ._features cimport DistinctFeatures
-from ._weights cimport FeatureSums, Weights
+from ._weights cimport FeatureSums
 
 
 cdef class ChangedSums(FeatureSums):
@@ -13,7 +12,7 @@ cdef class ChangedSums(FeatureSums):
     cdef void add_row(self, Py_ssize_t t, const double* change) noexcept nogil
 
 
-cdef FeatureSums changed_sums(DistinctFeatures features, Weights weights)
+cdef FeatureSums changed_sums(FeatureSums sums)
 
 
 cdef inline bint has_change(const double* change, Py_ssize_t n) noexcept nogil:

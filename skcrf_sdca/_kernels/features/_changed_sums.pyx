@@ -7,9 +7,9 @@ then reads the features of all tokens once, for their scores.
 
 from libc.string cimport memset
 
-from ._features cimport DistinctFeatures
+from ._features cimport DistinctFeatures, FeatureRows
 from ..math._vecmath cimport ops
-from ._weights cimport FeatureSums, Weights, new_sums
+from ._weights cimport FeatureSums, Weights
 
 import numpy as np
 
@@ -122,12 +122,12 @@ cdef class ChangedSums(FeatureSums):
         )
 
 
-cdef FeatureSums changed_sums(DistinctFeatures features, Weights weights):
+cdef FeatureSums changed_sums(FeatureSums sums):
     """Return sums for changes that are 0 at most positions, for any features.
 
     Rows that are not stored are made for such positions alone, whatever the sums.
     """
-    cdef bint has_entries = features.rows.is_sparse and features.rows.is_stored
-    if has_entries and weights.layout.first == NULL:
-        return ChangedSums(features, weights)
-    return new_sums(features, weights)
+    cdef FeatureRows rows = sums.features.rows
+    if rows.is_sparse and rows.is_stored and sums.weights.layout.first == NULL:
+        return ChangedSums(sums.features, sums.weights)
+    return sums

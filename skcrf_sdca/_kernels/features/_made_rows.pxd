@@ -1,6 +1,6 @@
 """Rows of arcs that are made at the visit: see _made_rows.pyx."""
 
-from ._arc_rows cimport ArcRows
+from ._arc_rows cimport ArcRows, weight
 from ._features cimport DistinctFeatures, FeatureRows
 from ._sibling_rows cimport SiblingRows
 
@@ -21,6 +21,9 @@ cdef class MadeRows(FeatureRows):
     cdef Py_ssize_t make(self, Py_ssize_t a) noexcept nogil
     cdef Py_ssize_t make_sibling(self, Py_ssize_t k) noexcept nogil
     cdef void take_pair(self, Py_ssize_t k) noexcept nogil
+    cdef void add_single_scores(
+        self, Py_ssize_t begin, Py_ssize_t end, const weight* w,
+        double* scores) noexcept nogil
 
 
 cdef class DistinctMadeFeatures(DistinctFeatures):

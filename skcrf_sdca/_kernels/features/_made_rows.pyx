@@ -93,16 +93,13 @@ cdef class MadeRows(FeatureRows):
     ) noexcept nogil:
         """Add scores[a] += sum_j x[a, j] coef[j]."""
         cdef Py_ssize_t a, n, i = sentence_at(self.offsets, begin)
+        if n_labels == 1:
+            self.add_single_scores(begin, end, coef, scores)
+            return
         while begin < end:
             self.take(i)
             n = self.offsets[i + 1] - begin
-            if n_labels == 1 and n > 0:
-                self.arcs.add_scores(coef, scores)
-                if self.siblings is not None:
-                    self.siblings.add_scores(
-                        coef, scores + self.arcs.n * (self.arcs.n + 1)
-                    )
-            elif n > 0:
+            if n > 0:
                 for a in range(n):
                     ops.gather(
                         &self.ones[0], &self.made[0], self.make(a), coef,
@@ -110,6 +107,26 @@ cdef class MadeRows(FeatureRows):
                     )
             scores += n * n_labels
             begin += n
+            i += 1
+
+    cdef void add_single_scores(
+        self,
+        Py_ssize_t begin, Py_ssize_t end,
+        const weight* w,                        # in, (d,)
+        double* scores,                         # in, out, (end - begin,)
+    ) noexcept nogil:
+        """Add the scores of weights of one label."""
+        cdef Py_ssize_t i = sentence_at(self.offsets, begin)
+        while begin < end:
+            if self.offsets[i + 1] > begin:
+                self.take(i)
+                self.arcs.add_scores(w, scores)
+                if self.siblings is not None:
+                    self.siblings.add_scores(
+                        w, scores + self.arcs.n * (self.arcs.n + 1)
+                    )
+            scores += self.offsets[i + 1] - begin
+            begin = self.offsets[i + 1]
             i += 1
 
     cdef void add_features(

@@ -5,6 +5,9 @@ from ..math._line_search cimport PenaltyRise
 from ..math._vecmath cimport skcrf_factors
 
 
+cdef class FeatureSums(PenaltyRise)
+
+
 cdef class Weights:
     cdef readonly Py_ssize_t n_features
     cdef readonly Py_ssize_t n_labels
@@ -22,6 +25,7 @@ cdef class Weights:
     cdef skcrf_factors factors          # the addresses of both
     cdef double bias_factor
 
+    cdef FeatureSums new_sums(self, DistinctFeatures features)
     cdef const double* coef_pointer(self) noexcept nogil
     cdef void score_nodes(
         self, FeatureRows rows, Py_ssize_t first, Py_ssize_t length,
@@ -81,9 +85,6 @@ cdef class FeatureSums(PenaltyRise):
     cdef void score_blocks(self, Py_ssize_t length, double* scores) noexcept nogil
     cdef void add_to_weights(self, double step) noexcept nogil
     cdef void add_to(self, Weights out, double step) noexcept nogil
-
-
-cdef FeatureSums new_sums(DistinctFeatures features, Weights weights)
 
 
 cdef class SparseFeatureSums(FeatureSums):

@@ -99,6 +99,10 @@ cdef class Weights:
             for j in range(self.n_features):
                 set_all(coef + self.layout.begin(j), rows[j], self.layout.width(j))
 
+    cdef FeatureSums new_sums(self, DistinctFeatures features):
+        """Return the sums that move these weights."""
+        return FeatureSums(features, self)
+
     cdef const double* coef_pointer(self) noexcept nogil:
         """Return the address of coef, NULL if there are no features."""
         return &self.coef[0] if self.layout.size > 0 else NULL
@@ -280,6 +284,10 @@ cdef class SparseWeights(Weights):
         self.threshold = threshold
         self.set_factors(*factors)
         self.active = np.ones(max(self.n_features, 1), dtype=np.uint8)
+
+    cdef FeatureSums new_sums(self, DistinctFeatures features):
+        """Return the sums that move the dual weights."""
+        return SparseFeatureSums(features, self)
 
     cdef void score_nodes(
         self,
@@ -635,10 +643,3 @@ cdef class SparseFeatureSums(FeatureSums):
             <double*> self.sparse.coef_pointer(),
         )
         self.sparse.refresh_biases()
-
-
-cdef FeatureSums new_sums(DistinctFeatures features, Weights weights):
-    """Return the sums that move weights of either kind."""
-    if isinstance(weights, SparseWeights):
-        return SparseFeatureSums(features, weights)
-    return FeatureSums(features, weights)

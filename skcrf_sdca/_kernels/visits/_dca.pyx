@@ -36,13 +36,10 @@ changed, which the sum has right.
 """
 
 from libc.math cimport isfinite
-from libc.string cimport memset
 
 from ..features._changed_sums cimport changed_sums
-from ..inference._inference cimport Values
 from ._item cimport Item
 from ._mira cimport Multipliers
-from ..math._vecmath cimport ops
 from ._visits cimport Visitor
 from ..features._weights cimport Weights
 
@@ -97,7 +94,7 @@ cdef class DCAKernel(Visitor):
         # Labels from the start, since an inference without argmax writes none.
         self.path = np.zeros(self.item.most_local, dtype=np.intc)
         if not smooth:
-            self.sums = changed_sums(self.sums.features, self.item.weights)
+            self.sums = changed_sums(self.sums)
             self.item.sums = self.sums
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
@@ -282,9 +279,6 @@ cdef class KBestKernel(DCAKernel):
     cdef Py_ssize_t n_found         # labellings of the sequence, n_best at most
     cdef int[:, ::1] paths          # (n_best, most_local)
     cdef Multipliers multipliers
-    # Potentials under g_r as weights; the last are of a single labelling.
-    cdef double[:, ::1] local       # (n_best + 1, most_local)
-    cdef double[:, ::1] tied        # (n_best + 1, n_tied)
 
     def __init__(self, item, offsets, scale, *, Py_ssize_t n_best, **options):
         super().__init__(
@@ -294,12 +288,6 @@ cdef class KBestKernel(DCAKernel):
         self.item.allow_n_best(n_best)
         self.paths = np.empty((n_best, self.item.most_local), dtype=np.intc)
         self.multipliers = Multipliers(n_best)
-        self.local = np.empty((n_best + 1, self.item.most_local))
-        self.tied = np.empty((n_best + 1, max(self.item.n_tied, 1)))
-
-    cdef Values values(self, Py_ssize_t r) noexcept nogil:
-        """Return the buffers of potentials under g_r."""
-        return Values(&self.local[r, 0], &self.tied[r, 0])
 
     cdef double loss(self, Py_ssize_t i) noexcept nogil:
         """Return the loss of sequence i, and keep the best labellings."""
@@ -317,54 +305,27 @@ cdef class KBestKernel(DCAKernel):
 
     cdef bint move(self, Py_ssize_t i, double loss) noexcept nogil:
         """Move the weights; return False if a number is not finite."""
-        cdef double step
+        cdef Py_ssize_t r
+        cdef double step = 0.0
         if loss == 0.0:
             return True
-        self.write_products()
+        self.item.write_products(
+            &self.paths[0, 0], self.n_found, self.multipliers.products
+        )
         if not isfinite(self.multipliers.products[0, 0]):
             return False
         self.multipliers.ascend(self.n_found, self.scale[i])
-        step = self.mix()
+        for r in range(self.n_found):
+            step += self.multipliers.values[r]
         if step == 0.0:
             return True
+        # sum_r a_r g_r = step (sum_r a_r f(y_r) / step - f(y_i)), step = sum_r a_r.
+        self.item.set_mixture(
+            &self.paths[0, 0], &self.multipliers.values[0], self.n_found, step
+        )
         self.gradient()
         self.n_updates += 1
         self.sums.add_to_weights(-step)
         if self.total is not None:
             self.sums.add_to(self.total, -step * (<double> self.n_visits) ** self.power)
         return True
-
-    cdef void write_products(self) noexcept nogil:
-        """Write the inner products of the features of all g_r."""
-        cdef Py_ssize_t r, s
-        cdef double product
-        for s in range(self.n_found):
-            self.item.set_certain(&self.paths[s, 0], self.item.expected)
-            self.item.set_gradient()
-            self.item.sum_features()
-            self.item.change_scores(self.values(s))
-            for r in range(s + 1):
-                product = self.item.change_inner(self.values(r))
-                self.multipliers.products[r, s] = product
-                self.multipliers.products[s, r] = product
-
-    # sum_r a_r g_r = step (sum_r a_r f(y_r) / step - f(y_i)), step = sum_r a_r.
-    cdef double mix(self) noexcept nogil:
-        """Write the mean labelling as expectations; return the sum of multipliers."""
-        cdef Py_ssize_t r
-        cdef double step = 0.0, share
-        cdef Values out = self.item.expected, one = self.values(self.n_best)
-        for r in range(self.n_found):
-            step += self.multipliers.values[r]
-        if step == 0.0:
-            return step
-        memset(out.local, 0, self.item.n_local * sizeof(double))
-        memset(out.tied, 0, self.item.n_tied * sizeof(double))
-        for r in range(self.n_found):
-            if self.multipliers.values[r] == 0.0:
-                continue
-            self.item.set_certain(&self.paths[r, 0], one)
-            share = self.multipliers.values[r] / step
-            ops.axpy(share, one.local, out.local, self.item.n_local)
-            ops.axpy(share, one.tied, out.tied, self.item.n_tied)
-        return step

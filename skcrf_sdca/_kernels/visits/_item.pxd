@@ -1,7 +1,5 @@
 """One item, its weights and its target, as solvers visit it: see _item.pyx."""
 
-cimport cython
-
 from ..features._features cimport FeatureRows
 from ..inference._inference cimport DirectInference, Inference, Values
 from ..math._line_search cimport Segment
@@ -9,7 +7,6 @@ from ._tying cimport Tying
 from ..features._weights cimport FeatureSums, Weights
 
 
-@cython.final
 cdef class Item:
     cdef readonly Inference inference
     cdef DirectInference direct             # the same, if it keeps marginals
@@ -35,7 +32,12 @@ cdef class Item:
     cdef Values potentials                  # its scores under the weights
     cdef Values expected                    # written by `Visitor.expect`
     cdef double[::1] change         # (T, K) of local ones; the tied change is in sums
+    cdef double work_of_position            # of a visit, see `Visitor.work_of`
     cdef int[::1] n_best_labels             # buffer of `n_best`
+    # Buffers of `write_products` and `set_mixture`.
+    cdef Values one                         # of a single labelling
+    cdef double[:, ::1] local               # (n, most_local) potentials under g_r
+    cdef double[:, ::1] tied_scores         # (n, n_tied)
     cdef object buffers                     # owners of what pointers point to
 
     cdef int check(self) except -1
@@ -46,6 +48,12 @@ cdef class Item:
     cdef Py_ssize_t n_best(
         self, Values potentials, double* scores, int* labels) noexcept nogil
     cdef void set_certain(self, const int* labels, Values out) noexcept nogil
+    cdef void write_products(
+        self, const int* labels, Py_ssize_t n, double[:, ::1] products) noexcept nogil
+    cdef Values scores_under(self, Py_ssize_t r) noexcept nogil
+    cdef void set_mixture(
+        self, const int* labels, const double* values, Py_ssize_t n,
+        double total) noexcept nogil
     # Level 2.
     cdef double log_partition(self, Values potentials) noexcept nogil
     # Level 3.

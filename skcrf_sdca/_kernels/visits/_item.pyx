@@ -8,8 +8,6 @@ weights are shared to its Tying. A visit makes some calls for an item, none for 
 Every thread has an Item of its own, since it owns the buffers of the current item.
 """
 
-cimport cython
-
 from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
@@ -18,12 +16,11 @@ from ..inference._inference cimport DirectInference, Inference, Values, begin_of
 from ..math._line_search cimport Segment
 from ._tying cimport TiedChange, Tying
 from ..math._vecmath cimport addressable, ops
-from ..features._weights cimport Weights, new_sums
+from ..features._weights cimport Weights
 
 import numpy as np
 
 
-@cython.final
 cdef class Item:
     """Items of one structure under given weights.
 
@@ -49,7 +46,7 @@ cdef class Item:
         *, Tying tying=None, cost=None, fixed=None,
     ):
         self.rows, self.weights = features.rows, weights
-        self.sums = new_sums(features, weights)
+        self.sums = weights.new_sums(features)
         self.inference, self.direct = inference, None
         self.tying = Tying() if tying is None else tying
         self.cost = cost
@@ -75,6 +72,7 @@ cdef class Item:
             self.fixed_tied = addressable(fixed.tied.reshape(-1))
             self.tied = np.empty(max(self.n_tied, 1))
         self.change = np.empty(self.most_local)
+        self.work_of_position = 1.0
         self.potentials, self.expected = self.new_values(), self.new_values()
 
     cdef int check(self) except -1:
@@ -133,6 +131,9 @@ cdef class Item:
         """
         self.inference.allow_n_best(n)
         self.n_best_labels = np.empty(n * self.most_local, dtype=np.intc)
+        self.one = self.new_values()
+        self.local = np.empty((n, self.most_local))
+        self.tied_scores = np.empty((n, max(self.n_tied, 1)))
 
     cdef Py_ssize_t n_best(
         self, Values potentials, double* scores, int* labels
@@ -157,6 +158,45 @@ cdef class Item:
         memset(out.tied, 0, self.n_tied * sizeof(double))
         self.inference.add_local_labels(labels, 1.0, out.local)
         self.inference.add_tied_labels(labels, 1.0, out.tied)
+
+    cdef void write_products(
+        self, const int* labels, Py_ssize_t n,
+        double[:, ::1] products,                # out
+    ) noexcept nogil:
+        """Write the inner products of g_r, the features of n labellings less those of
+        the target. Follows `allow_n_best`.
+        """
+        cdef Py_ssize_t r, s
+        for s in range(n):
+            self.set_certain(labels + s * self.most_local, self.expected)
+            self.set_gradient()
+            self.sum_features()
+            self.change_scores(self.scores_under(s))
+            for r in range(s + 1):
+                products[r, s] = self.change_inner(self.scores_under(r))
+                products[s, r] = products[r, s]
+
+    cdef Values scores_under(self, Py_ssize_t r) noexcept nogil:
+        """Return the buffers of potentials under g_r as weights."""
+        return Values(&self.local[r, 0], &self.tied_scores[r, 0])
+
+    cdef void set_mixture(
+        self, const int* labels, const double* values, Py_ssize_t n, double total
+    ) noexcept nogil:
+        """Take as expectations the mean of n labellings, whose values have this total.
+        """
+        cdef Py_ssize_t r
+        cdef double share
+        cdef Values out = self.expected
+        memset(out.local, 0, self.n_local * sizeof(double))
+        memset(out.tied, 0, self.n_tied * sizeof(double))
+        for r in range(n):
+            if values[r] == 0.0:
+                continue
+            self.set_certain(labels + r * self.most_local, self.one)
+            share = values[r] / total
+            ops.axpy(share, self.one.local, out.local, self.n_local)
+            ops.axpy(share, self.one.tied, out.tied, self.n_tied)
 
     cdef double log_partition(self, Values potentials) noexcept nogil:
         """Return log Z of the item with any potentials."""

@@ -156,8 +156,9 @@ cdef class Visitor:
 
     cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil:
         """Return the work of a visit to sequence i."""
-        return <Py_ssize_t> work_of_visit(
-            self.offsets[i + 1] - self.offsets[i], self.item.n_tied
+        return <Py_ssize_t> (
+            self.item.work_of_position
+            * work_of_visit(self.offsets[i + 1] - self.offsets[i], self.item.n_tied)
         )
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skcrf_sdca._kernels.visits._tree_item import TreeItem
 from skcrf_sdca._kernels.visits._tying import ArcTying
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca.data.trees import (
@@ -10,7 +11,10 @@ from skcrf_sdca.data.trees import (
     sizes_of,
     words_of,
 )
-from skcrf_sdca.structures.dependency.parameters import ArcParameters
+from skcrf_sdca.structures.dependency.parameters import (
+    ArcParameters,
+    MadeArcParameters,
+)
 from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
 from skcrf_sdca.structures.structure import Structure
 from skcrf_sdca.structures.token_rows import CompiledRows
@@ -143,6 +147,31 @@ class SiblingTrees(DependencyTrees):
     @property
     def _n_words(self):
         return sizes_of(self.data.lengths, siblings=True)
+
+
+class TreesOfHeads(DependencyTrees):
+    """Trees of made rows that online visits learn from, given the heads of words.
+
+    Nothing is kept for the arcs and siblings of a sentence, but for those of the
+    longest one. There is one relation, and weights have single precision. Heads may
+    have arcs that cross, also if trees have none. Parameters as for `DependencyTrees`.
+    """
+
+    name = "trees of heads"
+    levels = frozenset({"argmax", "expect", "visit"})
+
+    @property
+    def longest_labelling(self):
+        """The words of the longest sentence."""
+        return int(self.data.n_words.max(initial=0))
+
+    def new_parameters(self, w=None):
+        """Return MadeArcParameters with the flat vector `w`, by default of zeros."""
+        return MadeArcParameters(self.data.n_features, w)
+
+    def kernel(self, weights, features, targets, cost=None):
+        """Return the compiled sentences of one thread, which changes weights."""
+        return TreeItem(features, weights, self.inference(), targets, cost or 0.0)
 
 
 def _sum_of_largest(norms, n):
