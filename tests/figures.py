@@ -8,6 +8,7 @@ Lines of code are neither docstrings, comments nor blank lines.
 import ast
 import re
 import sys
+from collections import Counter
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -210,6 +211,12 @@ def written_parameters():
         and "ClassVar" not in ast.unparse(node.annotation)
         and "init=False" not in ast.unparse(node)
     ]
+
+
+def repeated_parameters():
+    """Return the names of parameters that are written, each time but the first."""
+    written = Counter(written_parameters())
+    return sorted((written - Counter(set(written))).elements())
 
 
 def is_parameters(decorator):

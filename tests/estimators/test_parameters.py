@@ -6,11 +6,13 @@ import re
 import subprocess
 import sys
 from dataclasses import field
+from pathlib import Path
 from typing import Literal, get_args, get_origin
 
 import pytest
 from sklearn.base import clone
 
+import figures
 from skcrf_sdca import LBFGSCRF, TreeCRF
 from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.sklearn_private import InvalidParameterError
@@ -211,6 +213,14 @@ def test_defaults_of_gradient_methods_are_those_of_the_solver():
     ours = inspect.signature(module.SGDOptions).parameters
     names = ours.keys() - {"method"}
     assert {n: ours[n].default for n in names} == {n: taken[n].default for n in names}
+
+
+def test_every_parameter_is_read_by_a_solver_or_a_fit():
+    home = Path(module.__file__)
+    others = [path.read_text() for path in figures.files("*.py") if path != home]
+    words = set(re.findall(r"\w+", "\n".join(others)))
+    unread = sorted(set(figures.written_parameters()) - words)
+    assert not unread
 
 
 def test_without_the_source_docstrings_have_no_texts_and_all_else_works():
