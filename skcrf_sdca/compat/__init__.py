@@ -2,10 +2,10 @@
 
 Reading order: _layout.py, _string_table.py and _model_file.py (the files of CRFsuite),
 _conversion.py (turns such files into estimators and back), _dump.py (their text),
-_items.py, _tagger.py, _training_log.py, _log_parser.py, _fileresource.py, _crf.py and
-_label_lists.py (an estimator with the interface of sklearn-crfsuite), _pickles.py (its
-pickles), _data_files.py (data of CRFsuite's command), estimator.py, metrics.py,
-scorers.py and utils.py (its other modules), _eli5.py and _explainers.py (for eli5),
+_items.py, _tagger.py, _training_log.py, _log_parser.py, _fileresource.py, _single.py,
+_crf.py and _label_lists.py (an estimator with the interface of sklearn-crfsuite),
+_pickles.py (its pickles), _data_files.py (data of CRFsuite's command), estimator.py,
+metrics.py, scorers.py and utils.py (its other modules), _eli5.py and _explainers.py,
 _online_training.py, _training.py and _trainer.py (with _tagger.py they are pycrfsuite/,
 the interface of python-crfsuite), and trainer.py.
 Neither of the two packages is needed.

@@ -48,6 +48,7 @@ from skcrf_sdca.compat._conversion import (
 from skcrf_sdca.compat._fileresource import FileResource, state_of_pickle
 from skcrf_sdca.compat._label_lists import LabelLists, decoded_lists
 from skcrf_sdca.compat._model_file import serialise
+from skcrf_sdca.compat._single import single_of
 from skcrf_sdca.compat._tagger import Tagger
 from skcrf_sdca.compat._training_log import TrainingLog
 from skcrf_sdca.data.input_formats import format_of
@@ -392,7 +393,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         -------
         y : list of T labels
         """
-        return self.predict([xseq])[0]
+        return self._of_single("predict", xseq) or self.predict([xseq])[0]
 
     def predict_marginals(self, X: Sequences) -> list[list[dict[Any, float]]]:
         """Return the probability of every label at every position, by name.
@@ -424,7 +425,8 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         -------
         marginals : list of T dicts {label: probability}
         """
-        return self.predict_marginals([xseq])[0]
+        found = self._of_single("marginals", xseq)
+        return found or self.predict_marginals([xseq])[0]
 
     def __sklearn_tags__(self):
         """Return the tags: a classifier of sequences, and of no table."""
@@ -505,6 +507,21 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         if "estimator_" not in vars(self) and os.path.isfile(self.model_filename or ""):
             self.estimator_ = from_crfsuite(self.model_filename)
         return vars(self).get("estimator_")
+
+    def _of_single(self, method, xseq):
+        """Return the answer of a SequenceTagger to a sequence, or None.
+
+        None stands for what only the way of many sequences can answer, and for errors,
+        whose place it knows.
+        """
+        estimator = self._model()
+        single = None if estimator is None else single_of(estimator)
+        if single is None:
+            return None
+        try:
+            return getattr(single.tagger, method)(xseq, single.labels)
+        except (TypeError, ValueError):
+            return None
 
     def _read(self, X, answer):
         """Return ``answer(estimator, X)`` of the fitted estimator."""

@@ -1,12 +1,8 @@
-"""Items as python-crfsuite takes them: which attributes of CRFsuite they have.
-
-Owns `ItemSequence`, the attributes of an item (names and values, in their order), and
-how names in bytes are read.
-"""
+"""Items as python-crfsuite takes them, whose attributes are computed once."""
 
 from typing import Any
 
-_STR = frozenset([str])
+from skcrf_sdca._kernels.features._attributes import entries_of
 
 
 class ItemSequence:
@@ -39,12 +35,8 @@ class ItemSequence:
     entries: list[list[Any]]
 
     def __init__(self, pyseq: Any) -> None:
-        if isinstance(pyseq, ItemSequence):
-            self.entries = pyseq.entries
-        elif isinstance(pyseq, (str, bytes)):
-            raise ValueError("a sequence is a list of items, got a string.")
-        else:
-            self.entries = [_entries(item) for item in pyseq]
+        is_read = isinstance(pyseq, ItemSequence)
+        self.entries = pyseq.entries if is_read else entries_of(pyseq)
 
     @property
     def attributes(self) -> list[list[tuple[str, float]]]:
@@ -66,77 +58,3 @@ class ItemSequence:
 
 def _pair(entry):
     return entry if type(entry) is tuple else (entry, 1.0)
-
-
-def _entries(item):
-    """Return the names or the pairs (name, value) of an item."""
-    if isinstance(item, bytes):
-        raise ValueError(f"an item is a dict or a list of names, got {item!r:.40}.")
-    if not isinstance(item, dict):
-        names = list(item)
-        return names if _STR.issuperset(map(type, names)) else list(map(_name, names))
-    found: list[Any] = []
-    _add(found.append, "", item)
-    return found
-
-
-def _add(add, prefix, item):
-    """Add the attributes of a dict, whose names have a prefix.
-
-    Values of the plain types take no other call: there are hundreds in a sequence.
-    """
-    for key, value in item.items():
-        name = prefix + (key if type(key) is str else _name(key))
-        kind = type(value)
-        if kind is str:
-            add(f"{name}:{value}")
-        elif kind is float:
-            add((name, value))
-        elif kind is bool:
-            add(name if value else (name, 0.0))
-        elif isinstance(value, dict):
-            _add(add, f"{name}:", value)
-        elif isinstance(value, (str, bytes)):
-            add(f"{name}:{_name(value)}")
-        elif isinstance(value, (list, set)):
-            for within in map(_name, value):
-                add(f"{name}:{within}")
-        else:
-            add((name, _number(name, value)))
-
-
-def decoded(name: Any) -> Any:
-    """Return a name in bytes, which are UTF-8, as a str; anything else as it is.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are not UTF-8.
-    """
-    if not isinstance(name, bytes):
-        return name
-    try:
-        return name.decode()
-    except UnicodeDecodeError:
-        raise ValueError(
-            f"{name!r:.40} is not UTF-8, as the names of attributes and labels in "
-            "bytes must be."
-        ) from None
-
-
-def _name(name):
-    """Return a name, of str or bytes, as a str."""
-    name = decoded(name)
-    if not isinstance(name, str):
-        raise ValueError(f"the name of an attribute must be a str, got {name!r:.40}.")
-    return name
-
-
-def _number(name, value):
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"attribute {name!r} has a value of type {type(value).__name__}; it must "
-            "be a number, bool, str, dict, list or set."
-        ) from None

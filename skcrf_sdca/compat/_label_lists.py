@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca.compat._items import decoded
+from skcrf_sdca._kernels.features._attributes import decoded
 from skcrf_sdca.data.containers import as_list
 
 

@@ -7,11 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from skcrf_sdca._kernels.features._attributes import AttributeWeights
+from skcrf_sdca._kernels.features._attributes import (
+    AttributeWeights,
+    decoded,
+    entries_of,
+)
+from skcrf_sdca._kernels.inference._sequence_tagger import AttributeTagger
 from skcrf_sdca._kernels.math._transitions import all_transitions
 from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca.compat._dump import ParsedDump
-from skcrf_sdca.compat._items import ItemSequence, decoded
+from skcrf_sdca.compat._items import ItemSequence
 from skcrf_sdca.compat._model_file import (
     STATE,
     TRANSITION,
@@ -20,9 +25,10 @@ from skcrf_sdca.compat._model_file import (
     places_of_boundaries,
 )
 from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.structures.scores import LARGEST_SCORE
 
 # Where in a sequence the weights of `BOUNDARIES` count.
-_PLACES = {"intercept": slice(None), "start": 0, "end": -1}
+_PLACES = {"intercept": slice(None), "start": slice(1), "end": slice(-1, None)}
 
 
 class Tagger:
@@ -45,7 +51,9 @@ class Tagger:
     """
 
     _model: ModelFile | None = None
-    _chains: Chains | None = None
+    # The best labels and the scores, in bytes, of the sequence that was set last.
+    _set: tuple[list[str], bytes] | None = None
+    _chains_of_set: Chains | None = None
 
     def open(self, name: FilePath) -> closing[Self]:
         """Open a model file; the result closes it at the end of a ``with`` statement.
@@ -79,7 +87,7 @@ class Tagger:
 
     def close(self) -> None:
         """Close the model."""
-        self._model = self._chains = None
+        self._model = self._set = None
 
     def labels(self) -> list[str]:
         """Return the labels, in the order of the file."""
@@ -97,13 +105,11 @@ class Tagger:
         ValueError
             If its scores are not finite.
         """
-        self._opened()
-        local = self._scores(ItemSequence(xseq).entries)
-        for block, at in self._at.items() if len(local) else ():
-            local[_PLACES[block]] += at
-        chains = self._no_chains.of_one(local)
-        chains.check(0)
-        self._chains, self._marginals = chains, None
+        labels = self._opened().labels
+        is_read = isinstance(xseq, ItemSequence)
+        entries = xseq.entries if is_read else entries_of(xseq)
+        self._set = self._compiled.tag(entries, labels)
+        self._chains_of_set = self._marginals = None
 
     def tag(self, xseq: Any = None) -> list[str]:
         """Return the most probable labels.
@@ -113,12 +119,11 @@ class Tagger:
         xseq : ItemSequence, or what it takes, default=None
             None is the sequence that was set last.
         """
-        if xseq is not None:
+        if xseq is None:
+            self._opened()
+        else:
             self.set(xseq)
-        labels = self._opened().labels
-        if self._chains is None:
-            return []
-        return [labels[k] for k in self._chains.viterbi()[0].tolist()]
+        return [] if self._set is None else self._set[0][:]
 
     def probability(self, yseq: Any) -> float:
         """Return the probability of labels of the sequence that was set last.
@@ -135,9 +140,10 @@ class Tagger:
                 f"{len(yseq)}"
             )
         path = np.array([self._label(y) for y in yseq], dtype=np.int32)
-        if self._chains is None or not length:
+        if not length:
             return 0.0
-        score = self._chains.path_scores(path) - self._chains.log_partition()
+        chains = self._chains()
+        score = chains.path_scores(path) - chains.log_partition()
         return float(np.exp(np.minimum(score[0], 0.0)))
 
     def marginal(self, y: str, pos: int) -> float:
@@ -191,14 +197,14 @@ class Tagger:
         ----------
         model : ModelFile
         """
-        self._model, self._chains = model, None
+        self._model, self._set = model, None
         n_labels = len(model.labels)
         self._label_numbers = {name: k for k, name in enumerate(model.labels)}
         weights = model.weights
         w = weights[weights["kind"] == STATE]
         w = w[np.argsort(w["source"], kind="stable")]
         counts = np.bincount(w["source"], minlength=len(model.attributes))
-        self._attribute_weights = AttributeWeights(
+        compiled = AttributeWeights(
             {name: i for i, name in enumerate(model.attributes)},
             np.concatenate([[0], np.cumsum(counts)]),
             w["label"].astype(np.int64),
@@ -209,16 +215,15 @@ class Tagger:
         transition[w["source"], w["label"]] = w["weight"]
         layout = all_transitions(n_labels)
         self._no_chains = Chains.without_positions(transition, None, layout)
-        self._at = {}
+        added = []
         for block, i in places_of_boundaries(model.attributes).items():
-            self._at[block] = self._scores([[model.attributes[i]]])[0]
+            added.append((_PLACES[block], np.zeros((1, n_labels))))
+            compiled.add([[model.attributes[i]]], added[-1][1])
+        added = [(place, numbers[0]) for place, numbers in added]
+        self._compiled = AttributeTagger(
+            compiled, added, self._no_chains, LARGEST_SCORE
+        )
         return self
-
-    def _scores(self, entries):
-        """Return the sums (T, K) of the weights of the attributes of items."""
-        local = np.zeros((len(entries), len(self._label_numbers)))
-        self._attribute_weights.add(entries, local)
-        return local
 
     def _opened(self):
         if self._model is None:
@@ -234,11 +239,18 @@ class Tagger:
 
     def _length(self):
         self._opened()
-        return 0 if self._chains is None else len(self._chains.local)
+        return 0 if self._set is None else len(self._set[0])
+
+    def _chains(self):
+        """Return the scores of the sequence that was set last."""
+        if self._chains_of_set is None:
+            local = np.frombuffer(self._set[1]).reshape(self._length(), -1)
+            self._chains_of_set = self._no_chains.of_one(local)
+        return self._chains_of_set
 
     def _node_marginals(self):
-        if self._chains is None:
+        if not self._length():
             return []
         if self._marginals is None:
-            self._marginals = self._chains.node_marginals()[0].tolist()
+            self._marginals = self._chains().node_marginals()[0].tolist()
         return self._marginals

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from skcrf_sdca._kernels.features._attributes import decoded
 from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.compat._conversion import checked_names
 from skcrf_sdca.compat._crf import penalty_of
-from skcrf_sdca.compat._items import ItemSequence, decoded
+from skcrf_sdca.compat._items import ItemSequence
 from skcrf_sdca.compat._model_file import STATE, TRANSITION, WEIGHT, ModelFile
 from skcrf_sdca.compat._online_training import OnlineLearner
 from skcrf_sdca.compat._training_log import label_scores

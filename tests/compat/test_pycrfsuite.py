@@ -76,6 +76,12 @@ class TestItemSequence:
         with pytest.raises(TypeError, match="attribute 'a' has a value of type"):
             pycrfsuite.ItemSequence([{"a": value}])
 
+    def test_an_item_that_contains_itself(self):
+        item = {}
+        item["own"] = item
+        with pytest.raises(RecursionError):
+            pycrfsuite.ItemSequence([item])
+
 
 class TestTagger:
     def test_equals_from_crfsuite(self, path, tagger):
@@ -149,7 +155,7 @@ class TestTagger:
 
     @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
     def test_values_that_are_not_finite(self, tagger, value):
-        with pytest.raises(ValueError, match="position 1 has features so large"):
+        with pytest.raises(ValueError, match="item 1 has features so large"):
             tagger.tag([{"upper": 1}, {"upper": value}])
         for algorithm in ("lbfgs", "ap"):
             trainer = pycrfsuite.Trainer(algorithm, verbose=False)
