@@ -85,7 +85,7 @@ DualSampling: TypeAlias = Literal[
 ]
 EdgeFeatures: TypeAlias = Literal["all"] | Sequence[str] | Sequence[int] | HasShape
 GraphInference: TypeAlias = Literal["exact", "trw"]
-GraphSolver: TypeAlias = Literal["oeg", "sdca", "sag", "sgd", "lbfgs"]
+GraphSolver: TypeAlias = Literal["auto", "oeg", "sdca", "sag", "sgd", "lbfgs"]
 Features: TypeAlias = Literal["auto", "all", "observed"]
 SDCASampling: TypeAlias = DualSampling | Literal["residual"]
 SolverName: TypeAlias = Literal["auto", "sdca", "oeg", "sag", "lbfgs"]

@@ -21,11 +21,9 @@ from skcrf_sdca.estimators.sgd import SGDCRF
 from skcrf_sdca.estimators.solver_choice import (
     OF_CHAINS,
     OF_CRF,
-    Choice,
     SolverByName,
-    choose,
 )
-from skcrf_sdca.structures.weight_choice import AUTO, observed_weights
+from skcrf_sdca.structures.weight_choice import AUTO
 
 
 @parameters
@@ -211,7 +209,7 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
 
     by one of the solvers of `SDCACRF`, `OEGCRF`, `SAGNUSCRF` and `LBFGSCRF`, which all
     end at the same model. "auto" chooses by the form of the features, their size beside
-    n * alpha, and the number of labels: see :doc:`/dense_features`. The parameters that
+    n * alpha, and the number of labels: see :ref:`which-solver`. The parameters that
     only some of them have are at their defaults. With hundreds of labels the model has
     weights of observed pairs alone, see `label_pairs`, `features` and
     :doc:`/many_labels`.
@@ -222,8 +220,7 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
 
     Attributes
     ----------
-    solver_ : {"sdca", "oeg", "sag", "lbfgs"}
-        The solver of the fit.
+    {solver_}
     {weights_}
     {fit_}
 
@@ -245,37 +242,10 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
 
     _solvers = OF_CRF
 
-    def _chosen(self, problem):
-        """Return the Choice for a problem."""
-        if self.solver != AUTO:
-            return Choice(self.solver, "asked for")
-        state = getattr(self, "_warm_state", None) if self.warm_start else None
-        if state is not None and "solver" in state:
-            return Choice(str(state["solver"]), "the state of the last fit")
-        return choose(problem)
-
-    def _name_for(self, problem):
-        return self._chosen(problem).solver
-
     def _choices(self):
         choices, own = super()._choices()
         stochastic = {n: s for n, s in OF_CHAINS.items() if n.startswith("SGDCRF")}
         return {**choices, **stochastic}, own
-
-    def _new_solver(self, problem):
-        if self.verbose:
-            name, reason = self._chosen(problem)
-            print(f"CRF: solver {name}, {reason}", flush=True)
-            if observed := observed_weights(problem):
-                print(f"CRF: {observed}", flush=True)
-        return super()._new_solver(problem)
-
-    def _attributes_of_run(self, solver, fitted):
-        name = self._chosen(solver.problem).solver
-        found = super()._attributes_of_run(solver, fitted)
-        if "_warm_state" in found:
-            found["_warm_state"]["solver"] = name
-        return {**found, "solver_": name}
 
 
 ESTIMATORS = (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF, SGDCRF, CRF)

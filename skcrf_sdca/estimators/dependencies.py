@@ -6,7 +6,7 @@ are in dependency_answers.py.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +21,7 @@ from skcrf_sdca.model.dependency_answers import DependencyAnswers
 from skcrf_sdca.structures.dependency.structure import SiblingTrees
 
 
-@parameters
+@parameters(max_iter=1000)
 class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit):
     """CRF of dependency trees: a head for each word, exact and with a certificate.
 
@@ -59,6 +59,7 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
         Weights of features.
     intercept_ : ndarray of shape (n_labels,)
         Weights of relations; near 0 if there is one alone.
+    {solver_}
     {fit_}
 
     See Also
@@ -98,6 +99,10 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
     >>> proba.shape, proba.sum(axis=0).round(9).tolist()
     ((5, 4), [1.0, 1.0, 1.0, 1.0])
     """
+
+    solver_: str = field(init=False)
+
+    _dual = "sdca"
 
     @fits
     def fit(

@@ -24,7 +24,7 @@ from skcrf_sdca.estimators.solver_choice import SolverByName
 from skcrf_sdca.model.graph_answers import GRAPHS, GraphAnswers
 
 
-@parameters
+@parameters(max_iter=1000)
 class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
     """CRF of graphs: a label of each node, with scores of the labels that edges join.
 
@@ -49,6 +49,7 @@ class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
     Attributes
     ----------
     {graph_weights_}
+    {solver_}
     {fit_}
 
     See Also
@@ -88,6 +89,9 @@ class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
     (2, 2, 2)
     """
 
+    solver_: str = field(init=False)
+
+    _dual = "oeg"
     # Return nodes, edges, and features of edges or None, of each graph.
     _split = staticmethod(split_graphs)
 
@@ -182,7 +186,7 @@ class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
         return False
 
 
-@parameters
+@parameters(max_iter=1000)
 class TreeCRF(GraphCRF):
     """CRF of trees and forests: `GraphCRF` where each node has at most one head.
 
@@ -198,6 +202,7 @@ class TreeCRF(GraphCRF):
     Attributes
     ----------
     {graph_weights_}
+    {solver_}
     {fit_}
 
     See Also
@@ -215,6 +220,7 @@ class TreeCRF(GraphCRF):
     array([list(['subj', 'root', 'obj'])], dtype=object)
     """
 
+    solver_: str = field(init=False)
     directed: bool = field(default=True, init=False)
     inference: GraphInference = field(default="exact", init=False)
     _split = staticmethod(split_trees)

@@ -842,15 +842,16 @@ class InferenceOptions:
 class GraphSolverOptions:
     """The solver of graphs or dependency trees, by its name."""
 
-    solver: GraphSolver = "oeg"
-    """{"oeg", "sdca", "sag", "sgd", "lbfgs"}
+    solver: GraphSolver = "auto"
+    """{"auto", "oeg", "sdca", "sag", "sgd", "lbfgs"}
 
-    "oeg" is online exponentiated gradient with gap sampling, see `OEGCRF`. "sdca" is
-    dual coordinate ascent, see `SDCACRF`: of graphs with an exact line search, and it
-    keeps the tables of all graphs; of dependency trees with a lower bound of the
-    entropy, which has no closed form. "sag" is SAG-NUS*, see `SAGNUSCRF`, "sgd" is
-    SVRG, the default method of `SGDCRF`, and "lbfgs" is L-BFGS, or OWL-QN with
-    `l1_ratio` above 0, see `LBFGSCRF`.
+    "auto" takes the one that suits the data, see :ref:`which-solver`. "oeg" is online
+    exponentiated gradient with gap sampling, see `OEGCRF`. "sdca" is dual coordinate
+    ascent, see `SDCACRF`: of graphs with an exact line search, and it keeps the tables
+    of all graphs; of dependency trees with a lower bound of the entropy, which has no
+    closed form. "sag" is SAG-NUS*, see `SAGNUSCRF`, "sgd" is SVRG, the default method
+    of `SGDCRF`, and "lbfgs" is L-BFGS, or OWL-QN with `l1_ratio` above 0, see
+    `LBFGSCRF`.
     """
 
 
@@ -916,7 +917,7 @@ class TreeConstraintOptions:
     """
 
 
-@parameters(solver="sdca")
+@parameters
 class DependencyOptions(
     RunOptions,
     ScoringOptions,
@@ -964,11 +965,11 @@ class SpanOptions:
     for each segment of at most `max_length` items. Each feature has a weight for each
     type; ``features`` and ``min_count`` are about items.
     """
-    solver: Literal["oeg", "sag", "sgd", "lbfgs"] = "oeg"
-    """{"oeg", "sag", "sgd", "lbfgs"}
+    solver: Literal["auto", "oeg", "sag", "sgd", "lbfgs"] = "auto"
+    """{"auto", "oeg", "sag", "sgd", "lbfgs"}
 
     The solver of `OEGCRF`, `SAGNUSCRF`, `SGDCRF` or `LBFGSCRF`, with their default
-    parameters.
+    parameters; "auto" takes the one that suits the data, see :ref:`which-solver`.
     """
 
 

@@ -1,7 +1,7 @@
 """SegmentCRF: semi-Markov conditional random fields, which label spans as a whole."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, Self
 
@@ -27,7 +27,7 @@ from skcrf_sdca.structures.segment.scores import check_possible
 LENGTHS_KEPT = 1000
 
 
-@parameters
+@parameters(max_iter=1000)
 class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     """Semi-Markov conditional random field: a model of spans and their lengths [1]_.
 
@@ -84,6 +84,7 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
         Has the names of these features; only with `segment_features`.
     n_features_in_ : int
         Number of features of a position, after vectorizing.
+    {solver_}
     {fit_}
 
     See Also
@@ -121,6 +122,9 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     (['PER', 'O'], 2, (2, 2))
     """
 
+    solver_: str = field(init=False)
+
+    _dual = "oeg"
     _structure = "segments"
     _data_words = "features of segments"
 

@@ -3,10 +3,9 @@
 An estimator has the name of its solvers in the table. They take the parameters that
 their constructors name. Errors and warnings say which other solvers would do.
 
-The rule of ``CRF(solver="auto")`` is from measurements.
-
-The page docs/dense_features.rst shows the rule, and the figures behind it, which
-``examples/benchmarks/dense_tasks.py`` measures.
+The rule of ``solver="auto"``, one for all structures, is from measurements: the page
+docs/dense_features.rst shows it, and ``examples/benchmarks/solver_choice.py`` and
+``dense_tasks.py`` measure it.
 
 Visits of single sequences make slow progress where the features of a sequence are large
 beside the penalty: the epochs of dual ascent grow with R^2 / (alpha n), R^2 the sum of
@@ -49,7 +48,7 @@ from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.solvers.sdca_bound import SDCABound
 from skcrf_sdca.solvers.sgd_methods import METHODS
 from skcrf_sdca.structures.chain.curvature import Curvature, Whitening
-from skcrf_sdca.structures.weight_choice import AUTO
+from skcrf_sdca.structures.weight_choice import AUTO, observed_weights
 
 Table = Mapping[str, tuple[type, ...]]
 
@@ -67,7 +66,12 @@ SOLVERS: Table = {
 OF_CRF: Table = {**SOLVERS, AUTO: (SDCA, SDCABound, BCFW, LBFGS, OWLQN)}
 # The same of estimators for which "oeg" stands for all that does not name a line
 # search, and "sgd" for the default of its methods.
-OF_ANY_STRUCTURE: Table = {**SOLVERS, "oeg": (OEG, BCFW), "sgd": SOLVERS["svrg"]}
+OF_ANY_STRUCTURE: Table = {
+    **SOLVERS,
+    "oeg": (OEG, BCFW),
+    "sgd": SOLVERS["svrg"],
+    AUTO: OF_CRF[AUTO],
+}
 # What users of chains may take, in the words of messages.
 SUBGRADIENTS = 'SGDCRF with method="sgd"'
 OF_CHAINS: Table = {
@@ -88,9 +92,11 @@ FEW_SEQUENCES, HUGE = 30.0, 1e3
 # R^2 / (alpha n) of features that are mostly 0, as pixels, from which SAG is faster
 # than dual ascent, if R^2 / (alpha n^2) is at most the second number.
 PIXELS, MANY_SEQUENCES = 100.0, 0.1
-# T / (n sqrt(alpha n)), T the mean length, from which L-BFGS is faster than dual ascent
-# on other features.
-LONG = 1500.0
+# Positions for each weight from which L-BFGS is faster on dense features.
+MANY_POSITIONS = 200
+# T / n, T the mean number of places of n items, from which L-BFGS is faster than
+# visits, on dense features and on others.
+LONG_DENSE, LONG = 1.0, 100.0
 # How many times the median the largest value of sparse features may be.
 UNEVEN = 20.0
 
@@ -191,9 +197,16 @@ class HasSolver:
 
 
 class SolverByName(HasSolver):
-    """Mixin for an estimator whose parameter ``solver`` names its solver."""
+    """Mixin for an estimator whose parameter ``solver`` names its solver.
+
+    "auto" is the one that suits the data, see `choose`. A subclass may name:
+
+    _dual : str or None
+        The dual solver that "auto" takes, by the number of labels if it is None.
+    """
 
     _solvers: ClassVar[Table] = OF_ANY_STRUCTURE
+    _dual: ClassVar[str | None] = None
 
     @property
     def _solver_name(self):
@@ -208,6 +221,33 @@ class SolverByName(HasSolver):
         }
         return choices, f'solver="{self.solver}"'
 
+    def _chosen(self, problem):
+        """Return the Choice for a problem."""
+        if self.solver != AUTO:
+            return Choice(self.solver, "asked for")
+        state = getattr(self, "_warm_state", None) if self.warm_start else None
+        if state is not None and "solver" in state:
+            return Choice(str(state["solver"]), "the state of the last fit")
+        return choose(problem, self._dual)
+
+    def _name_for(self, problem):
+        return self._chosen(problem).solver
+
+    def _new_solver(self, problem):
+        if self.verbose:
+            own, (name, reason) = type(self).__name__, self._chosen(problem)
+            print(f"{own}: solver {name}, {reason}", flush=True)
+            if observed := observed_weights(problem):
+                print(f"{own}: {observed}", flush=True)
+        return super()._new_solver(problem)
+
+    def _attributes_of_run(self, solver, fitted):
+        name = self._chosen(solver.problem).solver
+        found = super()._attributes_of_run(solver, fitted)
+        if "_warm_state" in found:
+            found["_warm_state"]["solver"] = name
+        return {**found, "solver_": name}
+
     def _message_of(self, monitor):
         with in_words(lbfgs='solver="lbfgs"'):
             return super()._message_of(monitor)
@@ -220,37 +260,66 @@ class Choice(NamedTuple):
     reason: str
 
 
-def choose(problem):
+def choose(problem, dual=None):
     """Return the Choice for a problem.
 
     Parameters
     ----------
     problem : Problem
+    dual : str, default=None
+        The dual solver that is taken; by default the one for the number of labels.
 
     Returns
     -------
     choice : Choice
         It depends on the data, the number of labels and alpha, and not on the machine.
     """
-    X, n_labels = problem.data.X, problem.structure.n_labels
+    if dual is None:
+        # Without marginals of cliques SDCA has a bound of the entropy in their place.
+        has_cliques = "direct" in problem.structure.levels
+        is_small = problem.structure.n_labels < MANY_LABELS or not has_cliques
+        dual = "sdca" if is_small or not problem.loss.is_smooth else "oeg"
     if not problem.loss.is_smooth:
-        return Choice("sdca", "a loss that is not smooth")
+        return Choice(dual, "a loss that is not smooth")
     if "log sum" not in problem.loss.offers:
         return Choice("lbfgs", "a loss that is no log sum exp")
-    has_cliques = "direct" in problem.structure.levels
-    # Without marginals of cliques SDCA has a bound of the entropy in their place.
-    dual = "sdca" if n_labels < MANY_LABELS or not has_cliques else "oeg"
+    n_labels = problem.structure.n_labels
     if "gradient" not in problem.penalty.offers:
         return Choice(dual, f"a penalty with L1, {n_labels} labels")
-    n_sequences = problem.n_weighted
-    if not Curvature.suits(problem.structure):
-        form = "sparse" if sp.issparse(X) else f"{X.shape[1]} dense"
-        reason, length = f"{form} features, {n_labels} labels", problem.mean_length
-        if length < LONG * n_sequences * np.sqrt(problem.strength * n_sequences):
-            return Choice(dual, reason)
-        long = f"{reason}, {n_sequences} sequences of {length:.0f} positions"
-        return Choice("lbfgs", long)
-    size = problem.relative_size
+    form = _form(problem)
+    reason = f"{form} features, {n_labels} labels"
+    if _suits_full_passes(problem, is_dense=form != "sparse"):
+        n, length = problem.n_weighted, problem.mean_length
+        long = f"{n} {words().sequence}s of {length:.0f} {words().position}s"
+        return Choice("lbfgs", f"{reason}, {long}")
+    if Curvature.suits(problem.structure):
+        return _by_size(problem, dual)
+    return Choice(dual, reason)
+
+
+def _form(problem):
+    """Return the form of the features, in words."""
+    data = problem.data
+    if not data.stores_rows or sp.issparse(data.X):
+        return "sparse"
+    return f"{data.X.shape[1]} dense"
+
+
+def _suits_full_passes(problem, *, is_dense):
+    """Return whether L-BFGS is faster than visits, by the numbers of a problem."""
+    n, length = problem.n_weighted, problem.mean_length
+    if length >= (LONG_DENSE if is_dense else LONG) * n:
+        return True
+    if not is_dense:
+        return False
+    _, are_mostly_zero = problem.dense_size
+    n_weights = problem.new_parameters().w.size
+    return not are_mostly_zero and n * length >= MANY_POSITIONS * n_weights
+
+
+def _by_size(problem, dual):
+    """Return the Choice for chains with dense features, by their size beside alpha."""
+    size, n_sequences = problem.relative_size, problem.n_weighted
     whitens = Whitening.suits(problem.structure)
     if size < (LARGE if whitens else HUGE):
         raw, are_mostly_zero = problem.dense_size
@@ -261,8 +330,8 @@ def choose(problem):
     else:
         solver = "lbfgs"
     reason = (
-        f"dense features of the size {size:.2g} beside alpha, {n_labels} labels, "
-        f"{n_sequences} sequences"
+        f"dense features of the size {size:.2g} beside alpha, "
+        f"{problem.structure.n_labels} labels, {n_sequences} sequences"
     )
     return Choice(solver, reason)
 

@@ -4,6 +4,10 @@ It is of fitted attributes and objectives, and of the warnings of `fit`.
 """
 
 ATTRIBUTES = {
+    "solver_": """
+        solver_ : str
+            The solver of the fit, one of those that the parameter ``solver`` names.
+        """,
     "objective": """
         Minimises, over all weights w (coefficients, intercept, start, end,
         transition)::

@@ -12,7 +12,7 @@ import numpy as np
 
 from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, Lookup
 from skcrf_sdca._utils.archives import INT
-from skcrf_sdca._utils.typing import SolverName
+from skcrf_sdca._utils.typing import GraphSolver, SolverName
 from skcrf_sdca.features.vocabulary import (
     TABLES,
     check_sizes,
@@ -95,7 +95,8 @@ def attributes_of(crf, more):
 
     ``more`` are the entries that its type has beside those of all, with their types.
     """
-    own = {"solver": str} if crf.get("type") == "skcrf_sdca.CRF" else {}
+    is_chosen = crf.get("type") == "skcrf_sdca.CRF" or "solver" in crf
+    own = {"solver": str} if is_chosen else {}
     fields(crf, "crf", CRF | own | more)
     attributes = {
         "_input_format": crf["input_format"],
@@ -104,7 +105,7 @@ def attributes_of(crf, more):
     }
     if own:
         attributes["solver_"] = crf["solver"]
-        _, *names = get_args(SolverName)
+        _, *names = dict.fromkeys((*get_args(SolverName), *get_args(GraphSolver)))
         if crf["solver"] not in names:
             raise ModelFormatError(f"solver must be one of {', '.join(names)}")
     names, n_features = crf["feature_names"], crf["n_features"]

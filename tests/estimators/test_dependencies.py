@@ -341,7 +341,7 @@ def test_a_start_and_a_prior():
     assert again.fit(X, y, init=crf).duality_gap_ < 1e-3
     near = DependencyCRF(alpha=1e4, solver="lbfgs").fit(X[:1], y[:1], prior=crf)
     assert_allclose(near.coef_, crf.coef_, atol=1e-3)
-    warm = DependencyCRF(alpha=ALPHA, warm_start=True, random_state=0)
+    warm = DependencyCRF(alpha=ALPHA, solver="sdca", warm_start=True, random_state=0)
     n_first = warm.fit(X, y).n_iter_
     assert warm.fit(X, y).n_iter_ < n_first
     with pytest.raises(ValueError, match="same single_root"):

@@ -513,7 +513,7 @@ def test_the_warning_of_large_features_names_the_solver_of_graphs():
     X, y = sample()
     X = [(1e4 * nodes, *rest) for nodes, *rest in X]
     with pytest.warns(ConvergenceWarning, match='take solver="lbfgs"'):
-        GraphCRF(1e-4, max_iter=1, random_state=0).fit(X, y)
+        GraphCRF(1e-4, max_iter=1, solver="oeg", random_state=0).fit(X, y)
 
 
 def test_the_hinge_certifies_its_gap():

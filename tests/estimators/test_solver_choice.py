@@ -8,11 +8,24 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, load_model, save_model
-from skcrf_sdca.datasets import make_chains
+from skcrf_sdca import (
+    CRF,
+    LBFGSCRF,
+    OEGCRF,
+    SAGNUSCRF,
+    SDCACRF,
+    DependencyCRF,
+    GraphCRF,
+    SegmentCRF,
+    TreeCRF,
+    load_model,
+    save_model,
+)
+from skcrf_sdca.datasets import image_graph, make_chains
 from skcrf_sdca.persistence import ModelFormatError
 from skcrf_sdca.selection import alpha_path
 from skcrf_sdca.structures.chain import curvature
+from skcrf_sdca.text import ArcFeatures
 
 X, Y = make_chains(n_sequences=20, n_features=4, random_state=0)
 SOLVERS = {"sdca": SDCACRF, "oeg": OEGCRF, "sag": SAGNUSCRF, "lbfgs": LBFGSCRF}
@@ -89,9 +102,10 @@ def test_few_long_sequences_are_for_lbfgs(capsys):
     rows, labels = sp.vstack(SPARSE * 40, format="csr"), [*np.concatenate(Y)] * 40
     for n_sequences, n_alpha, name in [
         (1, 1.0, "lbfgs"),
-        (1, 100.0, "sdca"),
-        (4, 1.0, "sdca"),
-        (4, 0.01, "lbfgs"),
+        (1, 100.0, "lbfgs"),
+        (4, 1.0, "lbfgs"),
+        (8, 1.0, "lbfgs"),
+        (10, 1.0, "sdca"),
         (20, 1e-3, "sdca"),
     ]:
         cuts = np.linspace(0, len(labels), n_sequences + 1).astype(int)
@@ -201,3 +215,90 @@ def test_the_warning_of_sparse_features_of_uneven_size_says_so():
     with pytest.warns(ConvergenceWarning) as found:
         crf.fit([[{"w": word} for word in "abcd"]], y)
     assert "go up to" not in str(found[0].message)
+
+
+def recordings(n_sequences, length, n_features=2, seed=0):
+    """Return standardised frames of a signal, and slowly changing states."""
+    rng = np.random.default_rng(seed)
+    y = [np.repeat(rng.integers(3, size=length // 10), 10) for _ in range(n_sequences)]
+    X = [s[:, None] + 1.5 * rng.standard_normal((len(s), n_features)) for s in y]
+    return X, y
+
+
+@UNFINISHED
+def test_recordings_are_for_lbfgs_at_a_large_alpha_too():
+    frames, states = recordings(20, 200)
+    for n_alpha in (1.0, 100.0):
+        crf = CRF(n_alpha / 20, max_iter=2, random_state=0).fit(frames, states)
+        assert crf.solver_ == "lbfgs"
+
+
+@UNFINISHED
+def test_many_positions_for_each_weight_are_for_lbfgs():
+    frames, states = recordings(300, 20)
+    assert fitted(frames, states).solver_ == "lbfgs"
+    assert fitted(frames[:60], states[:60]).solver_ != "lbfgs"
+
+
+@UNFINISHED
+def test_sentences_keep_their_solver():
+    """Sparse rows of many sentences, whatever alpha is."""
+    words = [sp.csr_array(rows > 0.5).astype(float) for rows in X]
+    for n_alpha in (1e-2, 1.0, 1e2):
+        assert fitted(words, alpha=n_alpha / len(words)).solver_ == "sdca"
+
+
+def grids(n_graphs, side, seed=0):
+    """Return noisy images of two colours as graphs, and the colours."""
+    rng = np.random.default_rng(seed)
+    edges = image_graph(np.zeros((side, side)))[1]
+    y = [np.repeat(rng.integers(2, size=side), side) for _ in range(n_graphs)]
+    nodes = [s[:, None] + 1.5 * rng.standard_normal((len(s), 2)) for s in y]
+    return [(own, edges) for own in nodes], y
+
+
+@pytest.mark.parametrize("inference", ["exact", "trw"])
+def test_few_large_graphs_converge_by_default(inference):
+    graphs, colours = grids(3, 7)
+    crf = GraphCRF(inference=inference, random_state=0).fit(graphs, colours)
+    assert crf.solver_ == "lbfgs"
+    assert crf.duality_gap_ <= crf.gap_target_
+
+
+def test_segments_of_recordings_converge_by_default():
+    frames, states = recordings(4, 200)
+    crf = SegmentCRF(scheme=None, random_state=0).fit(frames, states)
+    assert crf.solver_ == "lbfgs"
+    assert crf.duality_gap_ <= crf.gap_target_
+
+
+@UNFINISHED
+def test_each_structure_chooses_by_the_same_numbers(capsys):
+    words = [[{"w": str(int(v > 0))} for v in rows[:, 0]] for rows in X]
+    y = [["O" if label else "B" for label in path] for path in Y]
+    spans = SegmentCRF(max_iter=1, random_state=0, verbose=1).fit(words, y)
+    assert spans.solver_ == "oeg"
+    out = capsys.readouterr().out
+    assert out.startswith("SegmentCRF: solver oeg, sparse features, 2 labels\n")
+    trees = [(nodes, np.arange(len(nodes)) - 1) for nodes in words]
+    assert TreeCRF(max_iter=1, random_state=0).fit(trees, y).solver_ == "oeg"
+    heads = [list(range(len(nodes))) for nodes in words[:3]]
+    parser = DependencyCRF(features=ArcFeatures(["h.word m.word"]), max_iter=1)
+    sentences = [[token["w"] for token in nodes] for nodes in words[:3]]
+    assert parser.fit(sentences, heads).solver_ == "sdca"
+
+
+@pytest.mark.parametrize("solver", ["oeg", "sdca"])
+def test_a_loss_that_is_not_smooth_has_the_solver_of_its_structure(solver):
+    graphs, colours = grids(3, 3)
+    cls = {"oeg": GraphCRF, "sdca": CRF}[solver]
+    data = (graphs, colours) if cls is GraphCRF else (X, Y)
+    crf = cls(loss="hinge", tol=0.1, random_state=0).fit(*data)
+    assert crf.solver_ == solver
+
+
+def test_a_saved_graph_model_keeps_its_solver(tmp_path):
+    crf = GraphCRF(random_state=0).fit(*grids(2, 3))
+    save_model(crf, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert (loaded.solver, loaded.solver_) == ("auto", "lbfgs")
