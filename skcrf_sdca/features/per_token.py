@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn import config_context
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -70,6 +70,7 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
     See Also
     --------
     SequenceUnion : Concatenates the features of several transformers.
+    skcrf_sdca.features.ClassifierFeatures : The same of a classifier.
 
     Notes
     -----
@@ -151,10 +152,10 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
         TypeError, ValueError
             As `fit`.
         """
-        check_given(self.transformer, "transform", name="transformer")
+        self._check_transformer()
         raise_for_params(params, self, "fit")
         routed = process_routing(self, "fit_transform", **params).transformer
-        items, offsets = _items(X)
+        items, offsets = joined_items(X)
         if offsets is not None:
             check_has_items(len(offsets) - 1, offsets[-1])
             routed = {m: _for_items(routed[m], offsets) for m in _FITTING}
@@ -191,7 +192,7 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
             As `fit`.
         """
         check_is_fitted(self)
-        items, offsets = _items(X)
+        items, offsets = joined_items(X)
         if offsets is not None and not offsets[-1]:
             # Most transformers refuse a table without rows.
             output = np.empty((0, self.n_features_out_))
@@ -237,6 +238,19 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
             transformer=self.transformer, method_mapping=metadata_of_fit()
         )
 
+    def _check_transformer(self):
+        try:
+            check_given(self.transformer, "transform", name="transformer")
+        except TypeError as error:
+            if not is_classifier(self.transformer):
+                raise
+            raise TypeError(
+                f"transformer is a classifier, {type(self.transformer).__name__}, "
+                "which has no transform; pass it to "
+                "skcrf_sdca.features.ClassifierFeatures, whose features are its "
+                "probabilities."
+            ) from error
+
     def __sklearn_tags__(self):
         """Return the tags, with the input and target tags of the transformer."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.transformer)
@@ -271,7 +285,7 @@ def _output_of(offsets):
     )
 
 
-def _items(X):
+def joined_items(X):
     """Return the concatenated items and the offsets, which are None for a table."""
     X = as_sequence_list(X)
     if isinstance(X, PackedSequences):

@@ -12,6 +12,7 @@ from skcrf_sdca.data.feature_names import FeatureNames, decoded_names
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.estimators.thresholds import ThresholdCurve, TunedSpans
+from skcrf_sdca.features.classifier import ClassifierFeatures
 from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.union import SequenceUnion, joined_names
@@ -60,6 +61,7 @@ TRUSTED_TYPES = sorted(
         PerToken,
         SequenceUnion,
         SequenceWindow,
+        ClassifierFeatures,
         Tagger,
         Constraints,
         VectorForm,
