@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from itertools import count
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,6 +33,7 @@ from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.distributed import DistributedCRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.metrics import get_scorer, sequence_accuracy_score, span_f1_score
+from skcrf_sdca.model.held_out import BestEpoch
 from skcrf_sdca.plotting import ConvergenceDisplay
 from skcrf_sdca.solvers import monitor
 
@@ -120,6 +122,33 @@ def test_held_out_data_without_patience_change_no_bit(crf, X, y):
     assert figures(plain) == figures(watched)
     assert {*watched.history_} - {*plain.history_} == {"val_score"}
     assert {*vars(plain)} == {*vars(watched)}
+
+
+@pytest.mark.parametrize(
+    ("patience", "ends", "kept", "n_kept"),
+    [
+        (1, [False, False, True], {"epoch": 2}, 2),
+        (2, [False, False, False, True], {"epoch": 2}, 2),
+        (3, [False] * 5, {"epoch": 5}, 3),
+        (None, [False] * 5, {}, 0),
+    ],
+)
+def test_the_best_epoch_is_kept_until_patience_ends(patience, ends, kept, n_kept):
+    scores, copies = [-0.5, 0.7, 0.7, 0.6, 0.8], []
+    held_out = SimpleNamespace(score=lambda model: scores[model["epoch"] - 1])
+
+    def model_now(copy):
+        copies.append(copy)
+        return {"epoch": row["epoch"]}
+
+    observer = BestEpoch(held_out, patience, model_now)
+    for epoch, (score, end) in enumerate(zip(scores, ends, strict=False), 1):
+        row = {"epoch": epoch}
+        assert observer.end_epoch(row) is end
+        assert row == {"epoch": epoch, "val_score": score}
+    assert observer.attributes == kept
+    # A model is copied where it is kept, and only there.
+    assert (copies.count(True), copies.count(False)) == (n_kept, len(ends))
 
 
 def of_scores(scores):

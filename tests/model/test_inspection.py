@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -765,6 +766,39 @@ def test_html_is_shown_label_by_label():
     html = fitted().top_features(2)._repr_html_()
     assert html.count("<table") == 3
     assert "<b>O</b>" in html
+
+
+def test_html_of_blocks_and_of_weights():
+    columns = {"label": ["B", "B", "<O>"], "name": ["x", "y", "z"]}
+    table = Table(columns | {"weight": [2.0, -1.0, 0.0]}, group="label")
+
+    def cell(tag, align, text, tint=""):
+        style = f"padding: 1px 8px; white-space: pre; text-align: {align}{tint}"
+        return f'<{tag} style="{style}">{text}</{tag}>'
+
+    def block(title, rows):
+        head = cell("th", "left", "name") + cell("th", "right", "weight")
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return (
+            f'<div style="margin: 0 24px 12px 0"><b>{title}</b>'
+            '<table style="border-collapse: collapse; margin: 0">'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        )
+
+    x = cell("td", "right", "+2.000", "; background: rgba(0, 114, 178, 0.55)")
+    y = cell("td", "right", "-1.000", "; background: rgba(213, 94, 0, 0.28)")
+    first = [cell("td", "left", "x") + x, cell("td", "left", "y") + y]
+    last = [cell("td", "left", "z") + cell("td", "right", "+0.000")]
+    assert table._repr_html_() == (
+        '<div style="display: flex; flex-wrap: wrap">'
+        f"{block('B', first)}{block('&lt;O&gt;', last)}</div>"
+    )
+
+
+def test_html_of_a_long_table_ends_with_its_number_of_rows():
+    html = Table({"name": ["x", "y", "z"]}, max_rows=2)._repr_html_()
+    assert re.findall("<td.*?>(.*?)</td>", html) == ["x", "...", "z"]
+    assert html.endswith("</table></div></div><p>3 rows</p>")
 
 
 def test_rows_of_a_table_are_chosen_by_a_mask():

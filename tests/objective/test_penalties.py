@@ -22,6 +22,7 @@ from skcrf_sdca.objective.penalties import (
     ElasticNet,
     best_mix,
     elastic_net,
+    in_classes,
     mixed_gap,
 )
 from skcrf_sdca.objective.problem import Problem
@@ -433,3 +434,21 @@ def test_c1_of_crfsuite(data, c2, l1_ratio, tol):
     loss = reference.mean_loss(*data, N_LABELS)
     best = reference.optimum(loss, len(weights), alpha, l1_ratio)
     assert_allclose(crf.estimator_.primal_objective_, best.fun, atol=1e-8)
+
+
+def test_classes_of_many_numbers():
+    rng = np.random.default_rng(0)
+    shape = np.append(rng.uniform(0.01, 2.0, size=5000) ** 3, [0.0] * 10)
+    code, means = in_classes(shape)
+    assert means[code[-1]] == 0.0
+    assert set(code[-10:]).isdisjoint(code[:-10])
+    # A class has a width of 1 / 254 of the range of logarithms.
+    half = np.log(shape[:-10].max() / shape[:-10].min()) / 508
+    assert_allclose(np.log(means[code[:-10]]), np.log(shape[:-10]), atol=2 * half)
+    assert len(set(code)) > 100
+
+
+@pytest.mark.parametrize("shape", [[], [0.0, 0.0], [7.0, 7.0], [1e-9, 0.3, 0.0, 1e9]])
+def test_classes_of_few_numbers_have_these(shape):
+    code, means = in_classes(np.array(shape, dtype=float))
+    assert_allclose(means[code], shape, rtol=1e-15)

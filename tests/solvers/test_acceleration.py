@@ -13,7 +13,7 @@ from samples import LOSSES, make_problem, make_solver
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences
 from skcrf_sdca.datasets import load_digit_sequences, make_chains
 from skcrf_sdca.objective.losses import new_loss
-from skcrf_sdca.objective.penalties import L2, ElasticNet, Proximal, in_classes
+from skcrf_sdca.objective.penalties import L2, ElasticNet, Proximal
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.proximal import ProximalPoint, accelerates
@@ -68,24 +68,6 @@ def test_an_epoch_equals_its_twin(length, density):
     twin.epoch(uniforms)
     assert_allclose(solver.model.w, twin.w, rtol=0, atol=1e-9)
     assert_allclose(solver.solver.gaps, twin.gaps, rtol=0, atol=1e-9)
-
-
-def test_classes_of_many_numbers():
-    rng = np.random.default_rng(0)
-    shape = np.append(rng.uniform(0.01, 2.0, size=5000) ** 3, [0.0] * 10)
-    code, means = in_classes(shape)
-    assert means[code[-1]] == 0.0
-    assert set(code[-10:]).isdisjoint(code[:-10])
-    # A class has a width of 1 / 254 of the range of logarithms.
-    half = np.log(shape[:-10].max() / shape[:-10].min()) / 508
-    assert_allclose(np.log(means[code[:-10]]), np.log(shape[:-10]), atol=2 * half)
-    assert len(set(code)) > 100
-
-
-@pytest.mark.parametrize("shape", [[], [0.0, 0.0], [7.0, 7.0], [1e-9, 0.3, 0.0, 1e9]])
-def test_classes_of_few_numbers_have_these(shape):
-    code, means = in_classes(np.array(shape, dtype=float))
-    assert_allclose(means[code], shape, rtol=1e-15)
 
 
 @pytest.mark.parametrize("penalty", [L2(), ElasticNet(0.3, 0.2), ElasticNet(0.0, 0.2)])
