@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.special import softmax
 from scipy.stats import chisquare
 
-from reference import all_features, features, kl
+from reference import kl
 from samples import make_problem
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences
 from skcrf_sdca._kernels.visits._samplers import MaxTree, Sampler, SumTree
@@ -120,23 +120,6 @@ def toy_problem(boundaries=True, weight=None):
     X = [np.array([[1.0, -2.0], [1.0, 0.0], [0.0, 3.0]]), np.array([[0.0, 0.0]])]
     y = [[0, 1, 0], [1]]
     return make_problem(X, y, 2, 0.1, boundaries=boundaries, sample_weight=weight)
-
-
-def brute_force_radius(x, y):
-    """Return max over paths of the squared norm of the difference of features."""
-    own = features(x, np.array(y), 2)
-    others = all_features(x, 2)
-    return max(((own - other) ** 2).sum() for other in others)
-
-
-def test_squared_radii_bound_the_radii():
-    radii = toy_problem().structure.squared_radii()
-    assert_allclose(radii, [2 * (2**2 + 5**2 + 3**2 + 2 + 2**2), 2 * (1 + 2)])
-    x = np.array([[1.0, 2.0], [1.0, 0.0], [0.0, 3.0]])
-    # The bound is attained by two paths, each of one label only.
-    assert_allclose(radii[0], brute_force_radius(x, [0, 0, 0]), rtol=1e-12)
-    without = toy_problem(boundaries=False).structure.squared_radii()
-    assert_allclose(without[1], 2.0)
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLING_SCHEMES))

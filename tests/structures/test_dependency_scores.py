@@ -73,6 +73,14 @@ def test_squared_radii_bound_the_distances_of_trees_and_are_nearly_reached(rules
         assert radii[-1] < 1.01 * largest[-1]
 
 
+@kinds
+def test_a_feature_has_a_weight_for_each_relation(rules):
+    data = PackedSequences.from_sequences([np.ones((6, 3))])
+    trees = DependencyTrees(data, 2, rules=TreeRules(**rules))
+    assert trees.n_classes == trees.n_columns == 2
+    assert trees.new_parameters().coef.shape == (3, 2)
+
+
 def largest_distance(x, n_relations, rules):
     """Return the largest squared distance of two trees, with intercepts of arcs."""
     n = int(np.sqrt(len(x)))

@@ -80,3 +80,13 @@ def test_settling_does_not_change_marginals_that_agree():
     assert_allclose(exact.renormalize(np.ones(5))[1], entropy, rtol=0, atol=1e-13)
     assert_allclose(exact.node, before, rtol=0, atol=1e-14)
     assert (exact.entropy() == exact.entropy()).all()
+
+
+def test_spans_are_rows_of_three_numbers():
+    chain = np.zeros((3, 2)), np.zeros((2, 2))
+    spans, labels = [[0, 0, 2], [0, 2, 3]], [0, 1, 1]
+    assert_allclose(oracle.span_probabilities(spans, labels, *chain), [0.25, 0.5])
+    assert len(oracle.span_probabilities([], [], *chain)) == 0
+    for wrong in ([[0, 2]], [0, 0, 2], [[[0, 0, 2]]]):
+        with pytest.raises(ValueError, match="rows of three numbers, .i, b, e."):
+            oracle.span_probabilities(wrong, labels, *chain)
