@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.features._features import FeatureRows
+from skcrf_sdca._kernels.features._single_weights import SingleWeights
 from skcrf_sdca._kernels.features._weights import Weights
 from skcrf_sdca._kernels.visits._tree_item import best_heads
 from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.data.tree_sizes import check_sentences
-from skcrf_sdca.data.trees import TreeFormat, arcs_of, are_arcs, n_rows_of, sizes_of
+from skcrf_sdca.data.trees import TreeFormat, arcs_of, n_rows_of, sizes_of
 from skcrf_sdca.serving._model import Model
 from skcrf_sdca.serving._rows import rows_of_ones
 from skcrf_sdca.serving._structures import (
@@ -159,8 +160,9 @@ class ServedParser(_Trees):
         """Return the best tree, and its relations."""
         arcs, heads = self._arcs(sentence), None
         if self._model.decoding == VITERBI:
-            rows, siblings, inference = self._of_kernels(arcs)
-            largest = LARGEST_SCORE * self._temperature
+            rows, largest = arcs.rows(), LARGEST_SCORE * self._temperature
+            inference = inference_on_trees(self._trees.rules, arcs.offsets, 2, None)
+            siblings = arcs.sibling_rows(rows)
             heads = best_heads(rows, inference, self._w, largest, siblings)
         # Scores that are no numbers are named there.
         if heads is None:
@@ -176,17 +178,8 @@ class ServedParser(_Trees):
         """Return the Scores of the heads of one sentence, which are finite."""
         return self._of_arcs(self._arcs(sentence))
 
-    def _of_kernels(self, arcs):
-        """Return the ArcRows, the SiblingRows or None, and the compiled inference."""
-        rows = arcs.rows()
-        inference = inference_on_trees(self._trees.rules, arcs.offsets, 2, None)
-        return rows, arcs.sibling_rows(rows), inference
-
     def _of_arcs(self, arcs):
-        rows, siblings, _ = self._of_kernels(arcs)
         local = np.empty((arcs.n_positions, 1))
-        places = are_arcs(arcs.n_words) if siblings is not None else slice(None)
-        local[places, 0] = rows.scores(self._w)
-        if siblings is not None:
-            local[~places, 0] = siblings.scores(self._w)
+        weights, rows = SingleWeights(self._w), arcs.feature_rows()
+        weights.node_scores(rows, arcs.offsets, 0, 1, local)
         return self._arc_scores(local / self._temperature, None)

@@ -235,7 +235,9 @@ def test_more_trees_of_a_visit_than_fit_are_refused(n_best):
     loaded = load_model(file.getvalue())
     assert loaded.predict(SENTENCES).tolist() == known.predict(SENTENCES).tolist()
     for learn in (clone(known).fit, known.partial_fit, loaded.partial_fit):
-        with pytest.raises(MemoryError, match=f"n_best={n_best} trees.*smaller n_best"):
+        with pytest.raises(
+            MemoryError, match=f"n_best={n_best} labellings.*smaller n_best"
+        ):
             learn(SENTENCES, HEADS)
     with pytest.raises(ValueError, match=f"{n_best} best trees.*fewer trees"):
         known.predict_n_best([["w"] * 50], n_best)

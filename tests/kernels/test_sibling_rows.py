@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from arc_twin import columns_of_sibling
-from numpy.testing import assert_allclose
-from tree_twin import are_siblings
 
 from skcrf_sdca._kernels.features._arc_rows import ArcRows
 from skcrf_sdca._kernels.features._sibling_rows import SiblingRows
@@ -55,22 +53,3 @@ def test_columns_are_those_of_numpy(n_features):
             found = rows.columns(i, nodes["h"], nodes["m"], nodes["s"])
             expected = columns_of_sibling(codes, numbered, nodes, n_features)
             assert found.tolist() == expected
-
-
-@pytest.mark.parametrize("n_features", [512, 500])
-def test_scores_are_sums_of_weights(n_features):
-    rows, sentences = new_rows(n_features)
-    w = np.random.default_rng(2).normal(size=n_features).astype(np.float32)
-    found, begin = rows.scores(w), 0
-    for i, codes in enumerate(sentences):
-        n = codes.shape[1]
-        expected = np.zeros((n, n, n))
-        for nodes in all_siblings(n):
-            h, m, s = (nodes[at] for at in NODES)
-            own = rows.columns(i, h, m, s)
-            expected[h - 1, m - 1, s - 1] = w[own].sum(dtype=float)
-        expected = expected[are_siblings(n)]
-        own = found[begin : begin + len(expected)]
-        assert_allclose(own, expected, atol=1e-6)
-        begin += len(expected)
-    assert len(found) == begin

@@ -123,23 +123,6 @@ cdef class ArcRows:
                     ends[h * n + m] = n_found
         return bounds, columns[:n_found]
 
-    def scores(self, const float[::1] w):
-        """Return the scores of the arcs of all sentences, end to end, for weights w.
-
-        They are -inf for a word as its own head.
-        """
-        cdef Py_ssize_t i, begin = 0
-        lengths = np.diff(self.offsets)
-        found = np.empty(int((lengths * (lengths + 1)).sum()))
-        cdef double[::1] out = found
-        with nogil:
-            for i in range(self.offsets.shape[0] - 1):
-                self.take(i)
-                if self.n > 0:
-                    self.set_scores(&w[0], &out[begin])
-                begin += self.n * (self.n + 1)
-        return found
-
     cdef void set_scores(self, const float* w, double* out) noexcept nogil:
         """Write the scores of all arcs of the sentence, -inf for no arcs."""
         cdef Py_ssize_t m

@@ -14,7 +14,6 @@ cimport cython
 from libc.stdlib cimport labs
 from libc.string cimport memset
 
-from ..math._vecmath cimport addressable
 from ._arc_rows cimport (
     BEGIN,
     LAST_KIND,
@@ -71,25 +70,6 @@ cdef class SiblingRows:
         self.pairs = np.empty(longest**2)
         self.alone = np.empty((longest, N_CONTEXTS))
         self.bases = np.empty(longest * (longest + 1), dtype=np.uintc)
-
-    def scores(self, const float[::1] w):
-        """Return the scores of the siblings of all sentences, for weights w.
-
-        They stand end to end, see `first_sibling`.
-        """
-        cdef Py_ssize_t i, begin = 0
-        cdef const Py_ssize_t[::1] offsets = self.arcs.offsets
-        for i in range(offsets.shape[0] - 1):
-            begin += number_of_siblings(offsets[i + 1] - offsets[i])
-        found = np.empty(begin)
-        cdef double[::1] out = addressable(found)
-        begin = 0
-        with nogil:
-            for i in range(offsets.shape[0] - 1):
-                self.arcs.take(i)
-                self.set_scores(&w[0], &out[0] + begin)
-                begin += number_of_siblings(self.arcs.n)
-        return found
 
     def columns(self, Py_ssize_t i, Py_ssize_t h, Py_ssize_t m, Py_ssize_t s):
         """Return the columns of word m of sentence i with head h and sibling s."""

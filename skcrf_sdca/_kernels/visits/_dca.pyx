@@ -133,11 +133,15 @@ cdef class DCAKernel(Visitor):
             step = min(step, loss / norm)
         if not isfinite(norm):
             return False
+        self.move_by(step)
+        return True
+
+    cdef void move_by(self, double step) noexcept nogil:
+        """Move the weights against the gradient, and the sum for their average."""
         self.n_updates += 1
         self.sums.add_to_weights(-step)
         if self.total is not None:
             self.sums.add_to(self.total, -step * (<double> self.n_visits) ** self.power)
-        return True
 
 
 cdef class PredictionKernel(DCAKernel):
@@ -324,8 +328,5 @@ cdef class KBestKernel(DCAKernel):
             &self.paths[0, 0], &self.multipliers.values[0], self.n_found, step
         )
         self.gradient()
-        self.n_updates += 1
-        self.sums.add_to_weights(-step)
-        if self.total is not None:
-            self.sums.add_to(self.total, -step * (<double> self.n_visits) ** self.power)
+        self.move_by(step)
         return True
