@@ -4,8 +4,8 @@
     python tests/covering.py skcrf_sdca/solvers/dual.py certify
     python tests/covering.py skcrf_sdca/solvers/dual.py certify tests/matrix
 
-The tests are those of the folder of the same name, or those that are given. What is
-compiled is not seen: for kernels see "How to contribute".
+The tests are those of the folder of the same name, or those that are given. Calls of
+what is compiled are not seen: of a kernel, the tests are those that `mutants` asks.
 """
 
 import sys
@@ -86,6 +86,12 @@ def quickest(seconds):
 def main(path, name="", *tests):
     """Print the quickest tests that call each function of a module."""
     path = Path(path).resolve()
+    if path.suffix == ".pyx":
+        # It imports this module.
+        import mutants
+
+        print(*mutants.BESIDE[path.parent.name], sep="\n")
+        return
     found = calls_of(*(tests or [tests_beside(path)]))
     begin = f"{path.relative_to(ROOT)}:"
     for function in sorted(f for f in found if f.startswith(begin) and name in f):

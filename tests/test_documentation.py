@@ -94,6 +94,18 @@ def test_the_package_can_be_imported_without_docstrings():
     assert subprocess.check_output(command, text=True) == "None\n"
 
 
+@pytest.mark.parametrize("page", ["contributing", "extending"])
+def test_the_pages_of_builders_name_files_that_are_there(page):
+    text = (DOCS / f"{page}.rst").read_text()
+    marked = re.findall(r"``((?:\w+/)*\w+\.(?:py|pyx|pxd|rst)|tests/\w+/)``", text)
+    commands = re.findall(r"^    \.venv/.*", text, re.MULTILINE)
+    asked = [path for line in commands for path in re.findall(r" tests/\S+", line)]
+    paths = {path.strip() for path in (*marked, *asked)}
+    homes = ROOT, ROOT / "skcrf_sdca", DOCS
+    assert len(paths) > 5
+    assert {p for p in paths if not any((home / p).exists() for home in homes)} == set()
+
+
 def names_on_api_pages():
     """Yield the dotted names that the API pages list."""
     for page in (DOCS / "api").glob("*.rst"):

@@ -38,6 +38,7 @@ from skcrf_sdca._kernels.visits._visits import work_of_visit
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.parameters import POSITIVE, parameter, parameters
+from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.estimators.solver_choice import SOLVERS
 from skcrf_sdca.objective.losses import (
     LOG_LOSS,
@@ -166,7 +167,10 @@ def names_of_methods(cls, code):
     return {
         name
         for name, own in functions.items()
-        if inspect.isfunction(own) and code in inspect.getsource(own)
+        # A dataclass writes its special methods.
+        if inspect.isfunction(own)
+        and not name.startswith("__")
+        and code in inspect.getsource(own)
     }
 
 
@@ -179,6 +183,25 @@ def test_the_text_of_structures_lists_their_methods():
     assert set(re.findall(r"`(\w+)`", lacking)) - {"kept_in_parts"} == lacked
     for level in quoted("structure"):
         assert f'    "{level}" ' in abstract
+
+
+def test_the_page_lists_what_losses_and_estimators_have():
+    assert Loss.__abstractmethods__ == {"conjugate"}
+    assert names_of_methods(Loss, "raise NotImplementedError") == {"expectations"}
+    assert "``conjugate``, and, if it is smooth, the gradient of F: ``exp" in PAGE
+    _, *takes = LossOption._fields
+    assert "by {}, {} and {} which".format(*(f"``{name}``" for name in takes)) in PAGE
+    methods = {name: getattr(BaseCRF, name) for name in dir(BaseCRF)}
+    lacked = {
+        name
+        for cls in BaseCRF.__mro__
+        if cls.__module__.startswith("skcrf_sdca.")
+        for name in names_of_methods(cls, "raise lacking(")
+        if methods[name] is vars(cls)[name]
+    }
+    assert lacked == {"_blocks", "_fitted_parameters", "_joint_terms"}
+    assert "(``_blocks``,\n``_fitted_parameters``)" in PAGE
+    assert "(``_joint_terms``)" in PAGE
 
 
 def test_the_page_lists_the_methods_of_solvers_and_scores():
