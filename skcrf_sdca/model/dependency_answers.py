@@ -33,12 +33,13 @@ from skcrf_sdca.data.trees import (
 )
 from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.compression import TrimmingMixin
-from skcrf_sdca.model.explanation import Explanation, Rivals, Terms
+from skcrf_sdca.model.explanation import Explanation, Rivals
 from skcrf_sdca.model.fitted import fitted_weights, no_probabilities
 from skcrf_sdca.model.inspection import Inspection
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores
 from skcrf_sdca.structures.form import dense_coef
+from skcrf_sdca.structures.path_terms import terms_that_differ
 from skcrf_sdca.text.features.arc_features import ArcFeatures, templates_of
 from skcrf_sdca.text.features.token_arcs import TokenArcs
 
@@ -397,10 +398,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
             for feature, value, own in zip(features, values, weights, strict=True):
                 scores = value * own[trees[:, place]]
                 terms.append((f"{where} {feature}", value, scores))
-        terms = [term for term in terms if (term[2] != term[2][0]).any()]
-        features, values, scores = zip(*terms, strict=True) if terms else ((), (), ())
-        scores = np.array(scores).reshape(-1, len(trees))
-        return Terms(list(features), np.array(values), scores, sorted(words))
+        return terms_that_differ(terms, len(trees), sorted(words))
 
 
 def _name_of(place, n):

@@ -1,8 +1,8 @@
 """Explanation: the terms of the scores of label paths that differ at one position.
 
-`Rivals` are the best paths with other labels at one position. `path_terms` are the
-parts of the scores of paths that are not the same in all of them; each structure has
-its own terms of several labels. `Explanation` compares, orders and shows them.
+`Rivals` are the best paths with other labels at one position. structures/path_terms.py
+has the parts of the scores of paths that are not the same in all of them. `Explanation`
+compares, orders and shows them.
 """
 
 import html
@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from skcrf_sdca._utils.grids import (
@@ -21,18 +20,20 @@ from skcrf_sdca._utils.grids import (
     text_grid,
     weight_cells,
 )
-from skcrf_sdca.structures.form import dense_coef, of_labels
+from skcrf_sdca._utils.messages import as_integer, described
+from skcrf_sdca._utils.words import words
+from skcrf_sdca.data.label_encoding import (
+    encode_known_labels,
+    label_codes,
+    plain_labels,
+)
+from skcrf_sdca.structures.path_terms import Terms
 
 if TYPE_CHECKING:
     import pandas
 
 _MAX_ROWS, _MAX_LABELS = 20, 6
 
-# Weights that are shown as features: of one label, and of the last of several.
-BIASES = {"<intercept>": "intercept_", "<start>": "start_", "<end>": "end_"}
-LABELS = "<labels>"
-
-Terms = namedtuple("Terms", ["features", "values", "scores", "positions"])
 Contribution = namedtuple("Contribution", ["feature", "value", "contributions"])
 
 
@@ -284,7 +285,7 @@ class Rivals:
         self.first = first
         self.label = int(path[position - first])
         self._best_path_with = best_path_with
-        self._classes = classes
+        self.classes = classes
         self._paths = {self.label: path}  # by the label at the position
 
     def choose(
@@ -297,7 +298,7 @@ class Rivals:
         """
         rival = reference
         if reference is None or reference == self.label:
-            others = [k for k in range(len(self._classes)) if k != self.label]
+            others = [k for k in range(len(self.classes)) if k != self.label]
             rival = self._find(others)
             reference = rival if None in (reference, rival) else reference
         if labels is None:
@@ -327,113 +328,80 @@ class Rivals:
     def _check_possible(self, name, label):
         if label in self._paths or self._find([label]) is not None:
             return
-        numbered = enumerate(self._classes)
+        numbered = enumerate(self.classes)
         possible = [k for i, k in numbered if len(self._best_path_with([i]))]
         raise ValueError(
             f"{name}: forbidden transitions leave no path with the label "
-            f"{self._classes[label]!r} at position {self.position}; possible labels "
+            f"{self.classes[label]!r} at position {self.position}; possible labels "
             f"are {possible}."
         )
 
 
-def bias_weights(model: Any) -> dict[str, NDArray[np.float64]]:
-    """Return the weights of labels without a feature, by the names in `BIASES`."""
-    return {name: getattr(model, a) for name, a in BIASES.items() if hasattr(model, a)}
-
-
-def path_terms(
-    estimator: Any,
-    X: Any,
-    paths: NDArray[Any],
-    names: NDArray[Any],
-    joint_terms: Callable[..., Iterable[tuple[str, float, NDArray[Any]]]],
+def explanation_of(
+    rivals: Rivals,
+    terms_of: Callable[[NDArray[Any]], Terms],
+    probabilities: NDArray[np.float64] | None,
     *,
-    position: int,
-    first: int,
-) -> Terms:
-    """Return the terms of the scores of paths, without those that are equal in all.
+    labels: list[int] | None,
+    reference: int | None,
+) -> Explanation:
+    """Return the Explanation of numbers of labels, which are chosen by default.
 
-    The paths, of shape (n_paths, T), begin at the position ``first`` of X. Names of
-    terms of another position than the one explained, s, begin with ``[s]``.
-    ``joint_terms`` takes a mask of the positions where paths differ, and yields the
-    terms of the labels of several.
+    ``terms_of`` takes the paths (n_paths, T), and ``probabilities`` are those of all
+    labels at the position.
     """
-    differs = (paths != paths[0]).any(axis=0)
-    changed = np.flatnonzero(differs).tolist()
-    terms, places = [], {"<start>": 0, "<end>": paths.shape[1] - 1}
-    for s in changed:
-        labels, where = paths[:, s], "" if first + s == position else f"[{first + s}] "
-        for feature, value, scores in _feature_terms(estimator, X[[s]], labels):
-            terms.append((f"{where}{names[feature]}", value, scores))
-        for name, weights in bias_weights(estimator).items():
-            if places.get(name, s) == s:
-                scores = of_labels(weights, labels, estimator.label_features_)
-                terms.append((f"{where}{name}", 1.0, scores))
-    terms += joint_terms(differs)
-    # Different labels may have the same weight.
-    terms = [term for term in terms if (term[2] != term[2][0]).any()]
-    features, values, rows = zip(*terms, strict=True) if terms else ((), (), ())
-    scores = np.array(rows).reshape(-1, len(paths))
-    positions = [first + s for s in changed]
-    return Terms(list(features), np.array(values), scores, positions)
+    labels, reference = rivals.choose(labels, reference)
+    paths = rivals.paths(labels, reference)
+    return Explanation(
+        terms_of(np.stack(list(paths.values()))),
+        probabilities,
+        rivals.classes,
+        position=rivals.position,
+        label=rivals.label,
+        reference=reference,
+        labels=labels,
+        paths=paths,
+    )
 
 
-def _feature_terms(estimator, row, labels):
-    """Yield the numbers of the features in a row, their values, and their scores."""
-    row = sp.coo_array(row)
-    features = row.coords[1]
-    coef = dense_coef(estimator.coef_[:, features])
-    coef = of_labels(coef, labels, estimator.label_features_)
-    yield from zip(features, row.data.tolist(), (coef * row.data).T, strict=True)
+def codes_of(labels: Any, name: str, classes: NDArray[Any]) -> list[int]:
+    """Return the numbers of labels that an argument has, or raise."""
+    labels = as_list(labels, name, "labels")
+    if not labels:
+        raise ValueError(f"{name} is empty; at least one label is needed.")
+    codes = label_codes(labels, classes)
+    if (codes < 0).any():
+        unknown, known = labels[np.argmin(codes)], plain_labels(classes)
+        raise ValueError(
+            f"{name}: {unknown!r} is not among the labels of fit, {known}."
+        )
+    return codes.tolist()
 
 
-def chain_terms(
-    estimator: Any,
-    X: Any,
-    paths: NDArray[Any],
-    names: NDArray[Any],
-    differs: NDArray[np.bool_],
-    *,
-    position: int,
-    first: int,
-) -> Iterator[tuple[str, float, NDArray[Any]]]:
-    """Yield the terms of neighbours in a chain; the arguments are as of `path_terms`.
+def codes_of_path(path: Any, n: int, classes: NDArray[Any]) -> NDArray[np.int32]:
+    """Return the label numbers of a path of n labels that the user gives."""
+    codes = encode_known_labels([path], [n], classes, name="path")
+    if (codes < 0).any():
+        t = int(np.argmin(codes))
+        raise ValueError(f"path: the label {path[t]!r} was not seen in fit.")
+    return codes
 
-    Of the transitions at a position the ones from and to a label that all paths share
-    are named by it.
+
+def as_list(values: Any, name: str, what: str) -> list[Any]:
+    """Return an argument as a list; TypeError if it is none."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a list of {what}, got {described(values)}.")
+    return list(values)
+
+
+def checked_place(value: Any, n: int, name: str) -> int:
+    """Return the number of one of n positions, negative from the end, as one >= 0.
+
+    Raise TypeError if an argument is no integer, IndexError if there is no such place.
     """
-    weights, last = estimator.transition_, paths.shape[1] - 1
-    for s in np.flatnonzero(differs).tolist():
-        labels, where = paths[:, s], "" if first + s == position else f"[{first + s}] "
-        if s > 0 and differs[s - 1]:
-            yield f"<transition {s - 1}-{s}>", 1.0, weights[paths[:, s - 1], labels]
-        elif s > 0:
-            before = paths[0, s - 1]
-            name = f"{where}<after {estimator.classes_[before]}>"
-            yield name, 1.0, weights[before, labels]
-        if s < last and not differs[s + 1]:
-            after = paths[0, s + 1]
-            name = f"{where}<before {estimator.classes_[after]}>"
-            yield name, 1.0, weights[labels, after]
-    yield from _tuple_terms(estimator, X, paths, names, differs)
-
-
-def _tuple_terms(estimator, X, paths, names, differs):
-    """Yield the terms of more than two labels, and of edge features."""
-    n_positions, n_labels = paths.shape[1], len(estimator.classes_)
-    for m, weights in enumerate(estimator.higher_transitions_, start=3):
-        for s in range(m - 1, n_positions):
-            labels = slice(s - m + 1, s + 1)
-            if differs[labels].any():
-                name = f"<labels {s - m + 1}-{s}>"
-                yield name, 1.0, weights[tuple(paths[:, labels].T)]
-    if estimator.edge_coef_ is None:
-        return
-    for s in range(1, n_positions):
-        if differs[s - 1 : s + 1].any():
-            row = sp.coo_array(X[[s]])
-            features, pairs = row.coords[1], paths[:, s - 1] * n_labels + paths[:, s]
-            coef = estimator.edge_coef_[:, features][pairs].toarray() * row.data
-            for feature, value, scores in zip(features, row.data, coef.T, strict=True):
-                name = f"<transition {s - 1}-{s}> {names[feature]}"
-                yield name, float(value), scores
+    place = as_integer(value, name)
+    if not -n <= place < n:
+        raise IndexError(
+            f"{name}: {value} is not in the {words().sequence} of {n} {words().item}s."
+        )
+    return place % n

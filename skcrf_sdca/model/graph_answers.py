@@ -13,9 +13,9 @@ from skcrf_sdca._utils.words import one_alone, words
 from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.graphs import Edges, named_as_graphs
 from skcrf_sdca.model.compression import TrimmingMixin
-from skcrf_sdca.model.explanation import Explanation
+from skcrf_sdca.model.explanation import Explanation, checked_place
 from skcrf_sdca.model.fitted import FittedModel, fitted_weights
-from skcrf_sdca.model.inspection import Inspection, checked_place
+from skcrf_sdca.model.inspection import Inspection
 from skcrf_sdca.model.tables import Table, weight_table
 from skcrf_sdca.structures.form import Axis
 from skcrf_sdca.structures.graph.parameters import (

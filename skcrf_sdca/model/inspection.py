@@ -11,26 +11,26 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.messages import as_integer, described, lacking
-from skcrf_sdca._utils.words import one_alone, words
+from skcrf_sdca._utils.messages import lacking
+from skcrf_sdca._utils.words import one_alone
 from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.label_encoding import (
-    encode_known_labels,
-    label_codes,
     label_objects,
     plain_labels,
 )
 from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.explanation import (
-    LABELS,
     Explanation,
     Rivals,
-    bias_weights,
-    chain_terms,
-    path_terms,
+    as_list,
+    checked_place,
+    codes_of,
+    codes_of_path,
+    explanation_of,
 )
 from skcrf_sdca.model.fitted import (
     ChainModel,
@@ -39,7 +39,17 @@ from skcrf_sdca.model.fitted import (
     no_probabilities,
 )
 from skcrf_sdca.model.tables import Table, weight_table
-from skcrf_sdca.structures.form import dense_coef
+from skcrf_sdca.structures.form import dense_coef, of_labels
+from skcrf_sdca.structures.path_terms import (
+    BIASES,
+    LabelTerms,
+    chain_terms,
+    path_terms,
+    tuple_terms,
+)
+
+# The name of what the last position of all label tuples has.
+LABELS = "<labels>"
 
 
 class Inspection(Answers):
@@ -170,17 +180,7 @@ class Inspection(Answers):
 
     def _codes(self, labels, name, classes=None):
         """Return the numbers of labels that were seen in fit, or of parts of these."""
-        classes = self.classes_ if classes is None else classes
-        labels = _as_list(labels, name, "labels")
-        if not labels:
-            raise ValueError(f"{name} is empty; at least one label is needed.")
-        codes = label_codes(labels, classes)
-        if (codes < 0).any():
-            unknown, known = labels[np.argmin(codes)], plain_labels(classes)
-            raise ValueError(
-                f"{name}: {unknown!r} is not among the labels of fit, {known}."
-            )
-        return codes.tolist()
+        return codes_of(labels, name, self.classes_ if classes is None else classes)
 
     def _weight_names(self, feature_names):
         """Return the names of the rows of `_state_weights`."""
@@ -190,7 +190,7 @@ class Inspection(Answers):
             feature_names = known_names(self)
         if feature_names is None:
             feature_names = [f"x{j}" for j in range(d)]
-        feature_names = _as_list(feature_names, "feature_names", "names")
+        feature_names = as_list(feature_names, "feature_names", "names")
         if len(feature_names) != d:
             raise ValueError(
                 f"feature_names has {len(feature_names)} names, but "
@@ -206,7 +206,7 @@ class Inspection(Answers):
         return np.vstack(blocks)
 
     def _joint_terms(self, packed, paths, names, differs, *, position, first):
-        """Yield the terms of several labels; arguments as of `path_terms`."""
+        """Yield the terms of several labels where paths differ, see `path_terms`."""
         raise lacking(self, "_joint_terms")
 
     def _explain(self, packed, t, *, labels, reference, path, feature_names):
@@ -219,37 +219,33 @@ class Inspection(Answers):
         if reference is not None:
             (reference,) = self._codes([reference], "reference")
         data = packed.data
-        codes = None if path is None else self._path_codes(path, data)
+        if path is not None:
+            path = codes_of_path(path, data.n_positions, self.classes_)
         i = int(np.searchsorted(data.offsets, t, side="right")) - 1
         first, last = data.offsets[i : i + 2].tolist()
         if len(data) > 1:
             packed = packed._replace(data=data[i : i + 1])
         rivals = Rivals(
-            self._predicted_paths(packed) if codes is None else codes[first:last],
+            self._predicted_paths(packed) if path is None else path[first:last],
             partial(self._best_path_with, packed, t - first),
             plain_labels(self.classes_),
             position=t,
             first=first,
         )
+
+        def terms_of(paths):
+            places = {"position": t, "first": first}
+            joint = partial(self._joint_terms, packed, paths, names, **places)
+            biases = partial(_biases, self)
+            features = partial(_feature_terms, self, packed.data.X, names)
+            return path_terms(LabelTerms(features, biases), paths, joint, **places)
+
         probabilities = None
         if no_probabilities(self) is None:
             rows = self._over(lambda scores, *_: scores.node_marginals()[0], packed)
             probabilities = rows[t - first]
-        labels, reference = rivals.choose(labels, reference)
-        paths = rivals.paths(labels, reference)
-        rows, places = np.stack(list(paths.values())), {"position": t, "first": first}
-        joint = partial(self._joint_terms, packed, rows, names, **places)
-        terms = path_terms(self, packed.data.X, rows, names, joint, **places)
-        return Explanation(
-            terms,
-            probabilities,
-            plain_labels(self.classes_),
-            position=t,
-            label=rivals.label,
-            reference=reference,
-            labels=labels,
-            paths=paths,
-        )
+        asked = {"labels": labels, "reference": reference}
+        return explanation_of(rivals, terms_of, probabilities, **asked)
 
     def _best_path_with(self, packed, t, labels):
         """Return the best path with one of the labels at t, empty if there is none."""
@@ -259,15 +255,6 @@ class Inspection(Answers):
             return path if np.isfinite(value) else path[:0]
 
         return self._over(best, packed, proba=False)
-
-    def _path_codes(self, path, data):
-        """Return the label numbers of a path that the user gives."""
-        lengths = [data.n_positions]
-        codes = encode_known_labels([path], lengths, self.classes_, name="path")
-        if (codes < 0).any():
-            t = int(np.argmin(codes))
-            raise ValueError(f"path: the label {path[t]!r} was not seen in fit.")
-        return codes
 
 
 class SequenceInspection(Inspection):
@@ -462,28 +449,43 @@ class ChainInspection(SequenceInspection, ChainModel):
         )
 
     def _joint_terms(self, packed, paths, names, differs, *, position, first):
-        return chain_terms(
-            self, packed.data.X, paths, names, differs, position=position, first=first
-        )
+        places = {"position": position, "first": first}
+        classes, of_pairs = self.classes_, None
+        yield from chain_terms(self.transition_, classes, paths, differs, **places)
+        if self.edge_coef_ is not None:
+            of_pairs = partial(_terms_of_pairs, self, packed.data.X, names)
+        yield from tuple_terms(self.higher_transitions_, of_pairs, paths, differs)
 
 
-def checked_place(value, n, name):
-    """Return the number of one of n positions, negative from the end, as one >= 0.
-
-    Raise TypeError if an argument is no integer, IndexError if there is no such place.
-    """
-    place = as_integer(value, name)
-    if not -n <= place < n:
-        raise IndexError(
-            f"{name}: {value} is not in the {words().sequence} of {n} {words().item}s."
-        )
-    return place % n
+def bias_weights(model: Any) -> dict[str, NDArray[np.float64]]:
+    """Return the weights of labels without a feature, by the names in `BIASES`."""
+    return {name: getattr(model, a) for name, a in BIASES.items() if hasattr(model, a)}
 
 
-def _as_list(values, name, what):
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} must be a list of {what}, got {described(values)}.")
-    return list(values)
+def _biases(estimator, labels):
+    """Return the scores of weights without a feature, as `LabelTerms` has them."""
+    parts = estimator.label_features_
+    weights = bias_weights(estimator)
+    return {name: of_labels(own, labels, parts) for name, own in weights.items()}
+
+
+def _feature_terms(estimator, X, names, s, labels):
+    """Yield the terms of the features at a position, as `LabelTerms` has them."""
+    row = sp.coo_array(X[[s]])
+    features = row.coords[1]
+    coef = dense_coef(estimator.coef_[:, features])
+    coef = of_labels(coef, labels, estimator.label_features_)
+    scores = (coef * row.data).T
+    yield from zip(names[features], row.data.tolist(), scores, strict=True)
+
+
+def _terms_of_pairs(estimator, X, names, s, labels):
+    """Yield the terms of the features of pairs of labels, as `tuple_terms` takes."""
+    row = sp.coo_array(X[[s]])
+    features = row.coords[1]
+    pairs = labels[:, 0] * len(estimator.classes_) + labels[:, 1]
+    coef = estimator.edge_coef_[:, features][pairs].toarray() * row.data
+    yield from zip(names[features], row.data.tolist(), coef.T, strict=True)
 
 
 def _extremes(weights, n):

@@ -3,6 +3,7 @@
 `ChainAnswers` has the answers of single labels.
 """
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from skcrf_sdca.model.sequence_answers import ChainAnswers
 from skcrf_sdca.model.span_queries import SegmentReading
 from skcrf_sdca.model.tables import Table, weight_table
 from skcrf_sdca.structures.chain.constraints import read_constraints
+from skcrf_sdca.structures.path_terms import segment_terms
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 
@@ -41,8 +43,18 @@ class SegmentAnswers(ChainAnswers):
         """Return None: labels do not follow from the transitions between them."""
 
     def _joint_terms(self, packed, paths, names, differs, *, position, first):
-        rows = getattr(packed.data, "segment_rows", None)
-        return _terms(self, self._grammar(), rows, paths)
+        rows, of_segment = getattr(packed.data, "segment_rows", None), None
+        if rows is not None:
+            of_segment = partial(self._terms_of_segment, rows)
+        blocks = self.transition_, self.length_
+        return segment_terms(self._grammar(), *blocks, of_segment, paths)
+
+    def _terms_of_segment(self, rows, begin, end, types):
+        """Yield the terms of the features of a segment, as `segment_terms` takes."""
+        names = self.segment_vectorizer_.get_feature_names_out()
+        _, features, values = rows.entries_of(np.array([begin]), np.array([end]))
+        for f, value in zip(features, values.tolist(), strict=True):
+            yield names[f], value, value * self.segment_coef_[types, f]
 
     def constrain(self, transitions: Transitions) -> Self:
         """Forbid transitions between segments in a fitted model.
@@ -149,41 +161,3 @@ class SegmentAnswers(ChainAnswers):
 
     def _asked_spans(self, spans, lengths, scheme):
         return self._reading(scheme).asked(spans, lengths)
-
-
-def _terms(estimator, grammar, rows, paths):
-    """Yield the terms of the segments of paths, and of transitions between these.
-
-    ``rows`` are the SegmentRows of the sequence, or None.
-    """
-    # The paths that have a segment, with its type, and those with a transition.
-    own, between = {}, {}
-    for j, path in enumerate(paths):
-        begin, end, types, _ = grammar.segments(path, np.array([0, len(path)]))
-        places = list(zip(begin.tolist(), end.tolist(), strict=True))
-        for s, place in enumerate(places):
-            own.setdefault(place, {})[j] = types[s]
-            if s > 0:
-                pair = estimator.transition_[types[s - 1], types[s]]
-                between.setdefault(place[0], {})[j] = pair
-
-    def scores_of(rows, values):
-        """Return the scores of all paths: 0 for those without the segment."""
-        scores = np.zeros(len(paths))
-        scores[list(rows)] = values
-        return scores
-
-    if rows is not None:
-        names = estimator.segment_vectorizer_.get_feature_names_out()
-    for (b, e), found in sorted(own.items()):
-        types, name = np.array(list(found.values())), f"<segment {b}-{e - 1}>"
-        yield name, 1.0, scores_of(found, estimator.length_[types, e - b - 1])
-        if rows is None:
-            continue
-        _, features, values = rows.entries_of(np.array([b]), np.array([e]))
-        for f, value in zip(features, values.tolist(), strict=True):
-            coef = estimator.segment_coef_[types, f]
-            yield f"{name} {names[f]}", value, scores_of(found, value * coef)
-    for b, found in sorted(between.items()):
-        scores = scores_of(found, list(found.values()))
-        yield f"<transition {b - 1}-{b}>", 1.0, scores

@@ -1,7 +1,8 @@
 """The items of one sequence, in the types that the compiled reader takes."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
+from skcrf_sdca._kernels.features._encoder import Encoder, Lookup, type_of_items
 from skcrf_sdca._utils.messages import described
 
 # The items that stand for those of a plain type, and what messages call these.
@@ -22,3 +23,28 @@ def plain_items(item_type, sequence):
                 f"item {t} is {described(item)}; sequence must be a list of {name}"
             )
     return items
+
+
+def held(sequence):
+    """Return a sequence that can be read twice."""
+    return list(sequence) if isinstance(sequence, Iterator) else sequence
+
+
+def encoded(items, sequence, *, grows=False):
+    """Return data, indices and indptr of the rows of a sequence of `Items`.
+
+    With ``grows`` all its features have numbers, and not only those that are known.
+    """
+    if type_of_items(sequence) is not items.item_type:
+        sequence = plain_items(items.item_type, sequence)
+    lookup = Lookup.empty() if grows else items.lookup
+    encoder = Encoder(lookup, grows=grows, dtype=items.dtype)
+    try:
+        if items.item_type is dict:
+            encoder.add_dicts(sequence)
+        else:
+            encoder.add_strings(sequence)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        wrapper = TypeError if isinstance(error, TypeError) else ValueError
+        raise wrapper(f"item {encoder.n_rows}: {error}") from error
+    return encoder.take_rows()

@@ -73,6 +73,17 @@ class Model(NamedTuple):
     tokens: str | None = None  # how the texts of the training were cut
     structure: str = "chain"
     own: Any = None  # what its structure has beside, such as Trees
+    feature_names: list[str] | None = None  # of a model without items
+
+    def names_of(self, rows):
+        """Return the names of the features in rows, by their numbers."""
+        if self.items is not None:
+            wanted = np.zeros(self.coef.n_features, dtype=np.uint8)
+            wanted[rows.indices] = True
+            return self.items.lookup.names_of(wanted)
+        if self.feature_names is not None:
+            return self.feature_names
+        return [f"x{j}" for j in range(self.coef.n_features)]
 
 
 def model_from(document, array):
@@ -192,6 +203,7 @@ def _model_of(crf, array, vectorizer=None, features=None):
         decoding=_decoding_of(parameters),
         structure=structure,
         own=own,
+        feature_names=crf["feature_names"],
     )
 
 

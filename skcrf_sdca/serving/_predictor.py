@@ -11,6 +11,7 @@ from skcrf_sdca._utils.messages import check_count, described
 from skcrf_sdca._utils.typing import FilePath, SpanScheme, SupportsRead
 from skcrf_sdca.persistence._archive import opened_to_read, read_archive
 from skcrf_sdca.persistence._entries import RELATIONS
+from skcrf_sdca.serving._explanation import ExplanationMixin
 from skcrf_sdca.serving._likelihood import LikelihoodMixin
 from skcrf_sdca.serving._model import Model, model_from
 from skcrf_sdca.serving._structures import (
@@ -39,7 +40,7 @@ SERVED: dict[str, Any] = {
 }
 
 
-class Predictor(LikelihoodMixin):
+class Predictor(ExplanationMixin, LikelihoodMixin):
     """A fitted model that labels one sequence at a time, with NumPy alone.
 
     `load` reads the file of `skcrf_sdca.persistence.save_model`, and `from_estimator`
@@ -112,10 +113,7 @@ class Predictor(LikelihoodMixin):
             As `load_model`.
         """
         with opened_to_read(path) as file:
-            # What the stream of an online estimator goes on from is not of use here.
-            return cls(
-                read_archive(file, model_from, leave=["stream_", f"{RELATIONS}stream_"])
-            )
+            return cls(read_archive(file, model_from, leave=NOT_READ))
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self:
@@ -369,9 +367,11 @@ class Predictor(LikelihoodMixin):
                 "The model was fitted with a loss that gives scores, and no "
                 'probabilities; fit with loss="softmax_margin" or "log_loss".'
             )
-        if self._features is not None:
-            sequence = self._features_of(sequence)
-        return self._served.scores(sequence)
+        return self._served.scores(self._prepared(sequence))
+
+    def _prepared(self, sequence):
+        """Return a sequence as its structure takes it."""
+        return sequence if self._features is None else self._features_of(sequence)
 
     def _features_of(self, tokens):
         if tokens is None or isinstance(tokens, (str, bytes)):

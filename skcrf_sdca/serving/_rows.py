@@ -23,6 +23,13 @@ class CsrRows(NamedTuple):
     indptr: NDArray[np.int64]
     shape: tuple[int, int]
 
+    def dense(self) -> NDArray[np.float64]:
+        """Return the rows as an array."""
+        found = np.zeros(self.shape)
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        found[rows, self.indices] = self.data
+        return found
+
 
 class RowTagger:
     """The weights of a chain, for the rows of one sequence at a time.
@@ -54,7 +61,7 @@ class RowTagger:
 
     def scores(self, sequence: Any) -> NDArray[np.float64]:
         """Return the scores (T, K) of all labels, over the temperature."""
-        rows = self._rows(sequence)
+        rows = self.rows(sequence)
         if self._columns is not None:
             rows = _at(rows, self._columns)
         rows = FeatureRows(rows)
@@ -66,8 +73,8 @@ class RowTagger:
         self._chains.of_one(local).check(0)
         return local
 
-    def _rows(self, sequence):
-        """Return the rows as the kernels take them."""
+    def rows(self, sequence: Any) -> Any:
+        """Return the rows as the kernels take them: an array, or `CsrRows`."""
         if hasattr(sequence, "tocsr"):
             rows = _csr(sequence.tocsr())
             values, n_features = rows.data, rows.shape[1]

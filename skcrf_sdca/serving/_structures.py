@@ -4,6 +4,7 @@ It makes the Scores of one sequence, and gives answers the form in which users k
 them. A Scores has all answers that a structure has.
 """
 
+from collections.abc import Iterator
 from functools import cached_property, partial
 from typing import Any
 
@@ -15,12 +16,18 @@ from skcrf_sdca._kernels.visits._tying import scores_of_parts
 from skcrf_sdca.data.label_reading import LabelReading
 from skcrf_sdca.data.spans import scheme_of_readable
 from skcrf_sdca.model.span_queries import SegmentReading
-from skcrf_sdca.serving._items import plain_items
+from skcrf_sdca.serving._items import encoded, plain_items
 from skcrf_sdca.serving._model import Model
-from skcrf_sdca.serving._rows import RowTagger
+from skcrf_sdca.serving._rows import CsrRows, RowTagger
 from skcrf_sdca.serving._weights import Coef
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.tuple_scores import TupleWeights
+from skcrf_sdca.structures.path_terms import (
+    Term,
+    chain_terms,
+    segment_terms,
+    tuple_terms,
+)
 from skcrf_sdca.structures.scores import DECODERS, LARGEST_SCORE, VITERBI
 from skcrf_sdca.structures.segment.scores import SegmentScores, check_segments_fit
 
@@ -100,6 +107,41 @@ class ServedSequences:
         """Return the error for a sequence without a possible labelling."""
         return impossible(n_positions)
 
+    def rows_of(self, sequence: Any) -> Any:
+        """Return the features of a sequence, an array of rows or `CsrRows`."""
+        items, n_features = self._model.items, self._model.coef.n_features
+        if items is None:
+            return self._reader.rows(sequence)
+        data, indices, indptr = encoded(items, sequence)
+        return CsrRows(data, indices, indptr, (len(indptr) - 1, n_features))
+
+    def of_labels(self, weights: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
+        """Return the rows of weights that labels have, by their numbers."""
+        return weights[labels]
+
+    def of_pairs(self, weights: NDArray[Any], pairs: NDArray[Any]) -> NDArray[Any]:
+        """Return the rows of weights that pairs of labels (n, 2) have."""
+        return weights[pairs[:, 0] * len(self._labels) + pairs[:, 1]]
+
+    # The weights of pairs, those of more labels, and the Coef of pairs or None.
+    _of_several: tuple[Any, Any, Coef | None]
+
+    def joint_terms(
+        self,
+        of_pairs: Any,
+        paths: NDArray[Any],
+        differs: NDArray[np.bool_],
+        **places: int,
+    ) -> Iterator[Term]:
+        """Yield the terms of several labels; arguments are as of `chain_terms`.
+
+        ``of_pairs`` takes the Coef of pairs, and then what `tuple_terms` calls it with.
+        """
+        transition, higher, edges = self._of_several
+        yield from chain_terms(transition, self._labels, paths, differs, **places)
+        of_pairs = None if edges is None else partial(of_pairs, edges)
+        yield from tuple_terms(higher, of_pairs, paths, differs)
+
     def _labels_reader(self, tied, chains):
         """Return the reader of the weights of labels, or of parts of these."""
         weights = self._model.of_labels
@@ -113,6 +155,7 @@ class ServedChain(ServedSequences):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
+        self._of_several = model.own, (), None
         self._chains = Chains.of_fitted(model.own, self._temperature)
         self._reader = self._labels_reader(self._chains.tied, self._chains)
 
@@ -133,6 +176,7 @@ class ServedParts(ServedSequences):
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         transition, self._parts = model.own
+        self._of_several = transition, (), None
         self._chains = Chains.of_fitted(transition, self._temperature)
         n_parts = self._parts.shape[1]
         self._reader = self._labels_reader(NO_SCORES, chains_of_readers(n_parts))
@@ -144,6 +188,10 @@ class ServedParts(ServedSequences):
         scores_of_parts(self._parts, parts, labels)
         return self._chains.of_one(labels)
 
+    def of_labels(self, weights: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
+        """Return the sums of the rows of weights that the parts of labels have."""
+        return self._parts.dense()[labels] @ weights
+
 
 class ServedTuples(ServedSequences):
     """A chain of higher order, or whose pairs of labels have features."""
@@ -151,6 +199,7 @@ class ServedTuples(ServedSequences):
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         by_length, edges = model.own
+        self._of_several = by_length[0], by_length[1:], edges
         chains = chains_of_readers(len(self._labels))
         self._reader = self._labels_reader(NO_SCORES, chains)
         n_pairs, self._of_pairs, has_pair = len(self._labels) ** 2, None, None
@@ -175,7 +224,8 @@ class ServedSegments(ServedSequences):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        self._grammar, transition, length = model.own
+        self._grammar, *self._of_segments = model.own
+        transition, length = self._of_segments
         tied = np.concatenate([transition.ravel(), length.ravel()])
         self._tied = tied / self._temperature
         chains = chains_of_readers(len(self._labels))
@@ -197,6 +247,16 @@ class ServedSegments(ServedSequences):
             asked = reading.asked([found], np.diff(offsets))
             values = asked.probabilities(scores, 0, 1)[0].tolist()
         return [(*span, value) for span, value in zip(found, values, strict=True)]
+
+    def joint_terms(
+        self,
+        of_pairs: Any,
+        paths: NDArray[Any],
+        differs: NDArray[np.bool_],
+        **places: int,
+    ) -> Iterator[Term]:
+        """Yield the terms of segments, and of transitions between these."""
+        return segment_terms(self._grammar, *self._of_segments, None, paths)
 
     is_readable = True
     readable = None

@@ -37,6 +37,7 @@ class Coef(NamedTuple):
 
     values: NDArray[np.float64]
     n_features: int
+    n_labels: int
     bounds: NDArray[np.int64] | None = None
     labels: NDArray[np.int32] | None = None
     columns: NDArray[np.int64] | None = None
@@ -54,6 +55,23 @@ class Coef(NamedTuple):
             )
         blocks = self.values, intercept, start, end, tied
         return Weights(blocks, layout=layout)
+
+    def rows(self, features):
+        """Return the weights (n, K) of some features."""
+        if self.labels is not None:
+            bounds = self.bounds
+            found = np.zeros((len(features), self.n_labels))
+            for row, j in zip(found, features.tolist(), strict=True):
+                own = slice(bounds[j], bounds[j + 1])
+                row[self.labels[own]] = self.values[own]
+            return found
+        if self.columns is None:
+            return self.values[features]
+        place = np.searchsorted(self.columns, features)
+        is_known = np.append(self.columns, -1)[place] == features
+        found = np.zeros((len(features), self.n_labels))
+        found[is_known] = self.values[place[is_known]]
+        return found
 
     def has_labels(self, n_labels):
         """Return which labels have a weight of some feature, (n_labels,)."""
@@ -89,7 +107,7 @@ def coef_of_rows(array, name, n_stored, n_features, n_labels):
     columns, rows = np.unique(features, return_inverse=True)
     dense = np.zeros((len(columns), n_labels))
     dense[rows, _rows_of(indptr)] = values
-    return Coef(dense, n_features, columns=columns)
+    return Coef(dense, n_features, n_labels, columns=columns)
 
 
 def coef_of_items(array, name, n_stored, n_features, n_labels):
@@ -101,13 +119,14 @@ def coef_of_items(array, name, n_stored, n_features, n_labels):
     order = np.argsort(features, kind="stable")
     counts = np.bincount(features, minlength=n_features)
     bounds = np.concatenate([[0], np.cumsum(counts)])
-    return Coef(values[order], n_features, bounds, _rows_of(indptr)[order])
+    labels = _rows_of(indptr)[order]
+    return Coef(values[order], n_features, n_labels, bounds, labels)
 
 
 def _dense_coef(array, name, n_features, n_labels):
     values = array(name, FLOAT, (n_features, n_labels))
     check_weights(name, values, forbids=False)
-    return Coef(values, n_features)
+    return Coef(values, n_features, n_labels)
 
 
 def _stored(array, name, n_stored, shape):

@@ -42,6 +42,8 @@ from skcrf_sdca import (
     make_tagger,
     save_model,
 )
+from skcrf_sdca.estimators.drift import UNKNOWN
+from skcrf_sdca.inspection import drift_report
 from skcrf_sdca.persistence import ModelFormatError
 from skcrf_sdca.serving import Predictor
 from skcrf_sdca.text import Apply, At, Joint, Shape, TokenFeatures, Window
@@ -221,6 +223,91 @@ def test_the_answers_are_those_of_the_estimator(way, fitted, tmp_path):
     assert_same(predictor, estimator, new)
 
 
+def assert_same_explanation(found, expected):
+    assert found.features == expected.features
+    assert found.paths == expected.paths
+    assert (found.label, found.reference) == (expected.label, expected.reference)
+    assert_array_equal(found.values, expected.values)
+    close = {"rtol": 1e-12, "atol": 1e-12}
+    np.testing.assert_allclose(found.contributions, expected.contributions, **close)
+    if expected.probabilities is None:
+        assert found.probabilities is None
+    else:
+        np.testing.assert_allclose(found.probabilities, expected.probabilities, **close)
+    assert repr(found) == repr(expected)
+
+
+def assert_explains(predictor, estimator, X):
+    model = getattr(estimator, "estimator_", estimator)
+    for x in X:
+        n = len(predictor.predict_one(x))
+        for t in [0, n // 2, -1][: 3 * n]:
+            assert_same_explanation(predictor.explain(x, t), model.explain(x, t))
+        with pytest.raises(IndexError, match=f"{n} is not in the sequence of {n}"):
+            predictor.explain(x, n)
+    # Those of one item that are possible.
+    x, classes = X[1], [label for (label,), _ in predictor.n_best(X[1], 9)]
+    asked = {"labels": classes[:3], "path": classes[-1:], "reference": classes[-1]}
+    assert_same_explanation(
+        predictor.explain(x, 0, **asked), model.explain(x, 0, **asked)
+    )
+    for wrong in ({"labels": ["none"]}, {"reference": "none"}, {"path": ["none"]}):
+        with pytest.raises(ValueError, match="none") as found:
+            predictor.explain(x, 0, **wrong)
+        with pytest.raises(ValueError, match="none") as expected:
+            model.explain(x, 0, **wrong)
+        assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("way", [WAYS["file"], WAYS["estimator"]])
+def test_explanations_are_those_of_the_estimator(way, fitted, tmp_path):
+    estimator, new = fitted
+    assert_explains(way(estimator, tmp_path), estimator, new[:4])
+
+
+@pytest.mark.parametrize("make", [random_dicts, random_rows])
+def test_explanations_of_sparse_weights(make):
+    X, y, new = data(make, np.random.default_rng(0))
+    model = crf(alpha=0.1, l1_ratio=0.5, transitions="BIO").fit(X, y).sparsify()
+    assert_explains(through_file(model), model, new[:4])
+
+
+def test_explanations_name_the_columns_of_the_fit():
+    names = [f"column {j}" for j in range(4)]
+    rows = [random_rows(np.random.default_rng(j), 3) for j in range(5)]
+    X = PackedSequences(np.concatenate(rows), range(0, 16, 3), feature_names=names)
+    model = crf().fit(X, [random_labels(np.random.default_rng(j), 3) for j in range(5)])
+    found = through_file(model).explain(rows[0], 0)
+    assert "column" in repr(found)
+    expected = model.explain(PackedSequences.from_sequences(rows[:1]), 0)
+    assert_same_explanation(found, expected)
+
+
+@pytest.mark.parametrize(
+    "name", ["strings", "dicts", "vectorizer", "tokens", "compat", "segments, tokens"]
+)
+def test_unknown_features_are_those_of_the_drift_report(name):
+    estimator, make = MODELS[name]
+    X, y, new = data(make, np.random.default_rng(0))
+    new = [x for x in new if len(x)]
+    predictor = through_file(estimator.fit(X, y))
+    model = getattr(estimator, "estimator_", estimator)
+    (share,) = (
+        row.new for row in drift_report(model, X, new).rows if row.figure == UNKNOWN
+    )
+    counts = np.array([predictor.unknown_features(x) for x in new])
+    n_unknown, n_features = counts.sum(axis=0)
+    assert n_unknown / n_features == pytest.approx(share)
+    # Tokens are of a few words, which the training has.
+    assert n_unknown > 0 or name == "segments, tokens"
+    assert predictor.unknown_features([]) == (0, 0)
+
+
+def test_models_without_a_vocabulary_have_no_unknown_features():
+    with pytest.raises(ValueError, match="no vocabulary, and takes all features"):
+        through_file(ROWS).unknown_features(np.eye(2))
+
+
 # Whether the fits of so few sequences converge is not of interest here.
 @pytest.mark.filterwarnings("ignore:the duality gap")
 @given(
@@ -233,6 +320,7 @@ def test_random_models(seed, name):
     X, y, new = data(make, rng, n=int(rng.integers(1, 8)))
     predictor = Predictor.from_estimator(estimator.fit(X, y))
     assert_same(predictor, estimator, new)
+    assert_explains(predictor, estimator, new[:3])
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 70])
@@ -615,6 +703,7 @@ predictor = Predictor.load(sys.argv[1])
 x = json.loads(sys.argv[2])
 answers = predictor.predict_one(x), predictor.spans(x), predictor.n_best(x, 2)
 predictor.marginals(x)
+repr(predictor.explain(x, 0))
 heavy = {"sklearn", "scipy", "joblib", "pandas"} & set(sys.modules)
 print(json.dumps([sorted(heavy), answers]))
 """

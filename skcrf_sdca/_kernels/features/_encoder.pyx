@@ -203,15 +203,21 @@ cdef class Table:
             raise ValueError("a table has fewer names than it says")
         return table
 
-    def items(self):
-        """Return the names and their numbers, two lists, in the order of keeping."""
+    def items(self, const unsigned char[::1] wanted=None):
+        """Return the names and their numbers, two lists, in the order of keeping.
+
+        With ``wanted`` they are those with ``wanted[number]``.
+        """
         cdef size_t place = 1
         cdef Record* record
         cdef list names = [], numbers = []
         while place < self.end:
             record = self.record(place)
-            names.append(name_of(record))
-            numbers.append(record.number)
+            if wanted is None or (
+                0 <= record.number < wanted.shape[0] and wanted[record.number]
+            ):
+                names.append(name_of(record))
+                numbers.append(record.number)
             place += units(record.form)
         return names, numbers
 
@@ -456,6 +462,24 @@ cdef class Lookup:
             "vectors": self.vectors,
         }
         return np.concatenate(tables), sizes
+
+    def names_of(self, wanted):
+        """Return {number: name} of the features with ``wanted[number]``, for display.
+
+        No dict of the other names is made.
+        """
+        self.fill()
+        cdef Table table
+        names, numbers = self.numeric.items(wanted)
+        found = dict(zip(numbers, names, strict=True))
+        for key, table in self.categorical.items():
+            for name, number in zip(*table.items(wanted), strict=True):
+                found[number] = f"{key}:{name}"
+        for key, block in self.vectors.items():
+            for component, number in enumerate(block):
+                if 0 <= number < len(wanted) and wanted[number]:
+                    found[number] = f"{key}[{component}]"
+        return found
 
     @staticmethod
     def of_packed(units, sizes, seen):

@@ -1,0 +1,191 @@
+"""Why a label: the terms of one sequence, and its features that are not known."""
+
+from collections.abc import Callable, Hashable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from skcrf_sdca.data.label_encoding import plain_labels
+from skcrf_sdca.data.trees import arcs_of
+from skcrf_sdca.model.explanation import (
+    Explanation,
+    Rivals,
+    checked_place,
+    codes_of,
+    codes_of_path,
+    explanation_of,
+)
+from skcrf_sdca.serving._items import encoded, held
+from skcrf_sdca.serving._rows import CsrRows
+from skcrf_sdca.structures.path_terms import BIASES, LabelTerms, path_terms
+
+
+class ExplanationMixin:
+    """Explanations of the labels of one sequence, and counts of unknown features.
+
+    A class adds `_prepared`, which makes the features of tokens, and `_path`.
+    """
+
+    _model: Any
+    _served: Any
+    _prepared: Callable[..., Any]
+    _path: Callable[..., Any]
+
+    def explain(
+        self,
+        sequence: Iterable[Any],
+        position: int,
+        *,
+        labels: Iterable[Hashable] | None = None,
+        reference: Hashable | None = None,
+        path: Iterable[Hashable] | None = None,
+    ) -> Explanation:
+        """Return what features and neighbours contribute to the labels of a position.
+
+        Parameters
+        ----------
+        sequence : as for `predict_one`
+        position : int
+            Negative numbers count from the end.
+        labels, reference, path : default=None
+            As for `SDCACRF.explain`.
+
+        Returns
+        -------
+        explanation : Explanation
+            As by ``explain`` of the estimator: with the same terms in the same order.
+
+        Raises
+        ------
+        IndexError
+            If the sequence has no such position.
+        TypeError, ValueError
+            As `predict_one`, and as ``explain`` of the estimator. Also for dependency
+            trees.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import LBFGSCRF
+        >>> from skcrf_sdca.serving import Predictor
+        >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
+        >>> crf = LBFGSCRF(tol=1e-10).fit(X, [["DET", "NOUN"], ["NOUN"]])
+        >>> Predictor.from_estimator(crf).explain([["w=the"], ["w=dogs"]], 1)
+        Position 1: NOUN (probability 0.845) against DET (probability 0.155)
+        <BLANKLINE>
+                     value    NOUN
+        probability          0.845
+        score               +1.896
+        <end>            1  +0.769
+        <after DET>      1  +0.483
+        w=dogs           1  +0.433
+        <intercept>      1  +0.211
+        """
+        model, served = self._model, self._served
+        if model.structure in ("trees", "parser"):
+            raise ValueError(
+                "explain is of labels, and the model is of dependency trees: call it "
+                "of the estimator that skcrf_sdca.load_model returns"
+            )
+        sequence = held(self._prepared(sequence))
+        scores = served.scores(sequence)
+        t = checked_place(position, int(scores.offsets[-1]), "position")
+        if labels is not None:
+            labels = codes_of(labels, "labels", model.classes)
+        if reference is not None:
+            (reference,) = codes_of([reference], "reference", model.classes)
+        if path is None:
+            path = self._path(scores)
+        else:
+            path = codes_of_path(path, int(scores.offsets[-1]), model.classes)
+        best = partial(_best_path_with, scores, t)
+        rivals = Rivals(path, best, plain_labels(model.classes), position=t, first=0)
+        probabilities = None
+        if model.temperature > 0.0:
+            probabilities = scores.node_marginals()[0][t]
+        terms_of = partial(_terms_of, model, served, sequence, t)
+        asked = {"labels": labels, "reference": reference}
+        return explanation_of(rivals, terms_of, probabilities, **asked)
+
+    def unknown_features(self, sequence: Iterable[Any]) -> tuple[int, int]:
+        """Return how many features of one sequence the model does not know.
+
+        A service watches by them whether it still gets what the model was trained on.
+
+        Parameters
+        ----------
+        sequence : as for `predict_one`
+
+        Returns
+        -------
+        n_unknown, n_features : int
+            The features that are not in the vocabulary, and all. They are counted at
+            each position, as `skcrf_sdca.inspection.drift_report` counts them: its
+            share is the sum of the first over the sum of the second.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `predict_one`, and ValueError if the model has no vocabulary.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca.serving import Predictor
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> Predictor.from_estimator(crf).unknown_features([["a", "new"], ["b"]])
+        (1, 3)
+        """
+        items = self._model.items
+        if items is None or items.lookup is None:
+            raise ValueError(
+                "the model has no vocabulary, and takes all features: none is unknown"
+            )
+        sequence = held(self._prepared(sequence))
+        if self._model.structure == "trees":
+            sequence, _ = arcs_of(sequence, 0)
+        known, _, _ = encoded(items, sequence)
+        of_all, _, _ = encoded(items, sequence, grows=True)
+        return len(of_all) - len(known), len(of_all)
+
+
+def _best_path_with(scores, t, labels):
+    """Return the best path with one of the labels at t, empty if there is none."""
+    path, (value,) = scores.restricted(t, labels).viterbi()
+    return path if np.isfinite(value) else path[:0]
+
+
+def _terms_of(model, served, sequence, t, paths):
+    """Return the Terms of paths of one sequence."""
+    rows, places = served.rows_of(sequence), {"position": t, "first": 0}
+    names = model.names_of(rows)
+    own = LabelTerms(
+        partial(_feature_terms, served.of_labels, rows, names, model.coef),
+        partial(_biases, model, served),
+    )
+    of_pairs = partial(_feature_terms, served.of_pairs, rows, names)
+    joint = partial(served.joint_terms, of_pairs, paths, **places)
+    return path_terms(own, paths, joint, **places)
+
+
+def _feature_terms(of_labels, rows, names, coef, s, labels):
+    """Yield the terms of the features at a position, as `LabelTerms` has them."""
+    features, values = entries_at(rows, s)
+    scores = of_labels(coef.rows(features).T, labels) * values
+    named = (names[j] for j in features.tolist())
+    yield from zip(named, values.tolist(), scores.T, strict=True)
+
+
+def entries_at(rows, s):
+    """Return the features that are not zero at a position, and their values."""
+    if isinstance(rows, CsrRows):
+        own = slice(*rows.indptr[s : s + 2].tolist())
+        return rows.indices[own], rows.data[own]
+    (features,) = np.nonzero(rows[s])
+    return features, rows[s, features]
+
+
+def _biases(model, served, labels):
+    """Return the scores of weights without a feature, as `LabelTerms` has them."""
+    weights = {name: model.of_labels[a.rstrip("_")] for name, a in BIASES.items()}
+    return {name: served.of_labels(own, labels) for name, own in weights.items()}
