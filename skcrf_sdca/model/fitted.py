@@ -19,6 +19,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._kernels.features._features import RowLayout
+from skcrf_sdca._kernels.features._weights import Weights as CompiledWeights
+from skcrf_sdca._kernels.inference._sequence_tagger import SequenceTagger
 from skcrf_sdca._utils.messages import lacking, required_attribute
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import FORMATS
@@ -26,11 +29,12 @@ from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.rows import checked_sparse
 from skcrf_sdca.features.vectorizer import reading_of
 from skcrf_sdca.objective.losses import may_give_probabilities
+from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.label_parts import LabelParts
 from skcrf_sdca.structures.chain.parameters import ChainParameters, chain_blocks
 from skcrf_sdca.structures.form import Axis, Form
-from skcrf_sdca.structures.scores import check_weights
+from skcrf_sdca.structures.scores import LARGEST_SCORE, check_weights
 
 # Fitted attributes that only some input formats have.
 OF_SOME_INPUTS = {"vectorizer_", "_feature_names", "feature_names_in_"}
@@ -333,6 +337,32 @@ class ChainModel(FittedModel):
         n_higher, has_pairs = len(self.higher_transitions_), self.edge_coef_ is not None
         has_parts = self.parts_ is not None
         return chain_blocks(1 + n_higher, edge_features=has_pairs, parts=has_parts)
+
+
+def sequence_tagger(estimator):
+    """Return the SequenceTagger of a chain of order 1, None if it takes no items.
+
+    It is true while the attributes are the same objects; sparse coefficients are
+    copied, dense ones shared.
+    """
+    estimator._check_is_fitted()
+    if not sp.issparse(estimator.coef_):
+        return estimator._tagger()
+    # From a row for each label to the labels of each feature.
+    coef = sp.csc_array(estimator.coef_, dtype=np.float64)
+    temperature = estimator.temperature_ or 1.0
+    chains = Chains.of_fitted(estimator.transition_, temperature)
+    layout = RowLayout(
+        coef.shape[1],
+        coef.shape[0],
+        coef.indptr.astype(np.int64),
+        coef.indices.astype(np.int32),
+        np.ones(coef.nnz, dtype=bool),
+    )
+    ends = estimator.intercept_, estimator.start_, estimator.end_
+    weights = CompiledWeights((coef.data, *ends, chains.tied), layout=layout)
+    reading = reading_of(estimator.vectorizer_)
+    return SequenceTagger(reading, weights, chains, temperature, LARGEST_SCORE)
 
 
 def names_of_fit(estimator):
