@@ -315,7 +315,9 @@ class ColumnsFormat(TokensOfColumns):
         at = names.index(LABEL) if LABEL in names else -1
         if widths[1:] == [] and any(row[at] in self._asked.labels for row in rows):
             return
-        found, other = counted(len(rows[0]), "column"), rows[0][at]
+        # Lines of text have as many columns as words.
+        found = counted(len(rows[0]), "column")
+        other = rows[0][at if at < len(rows[0]) else -1]
         what = f"{file.first_place}: {found}, of which {other!r:.40} is no label"
         has_blanks = self._lines.delimiter is None and not file.has_tabs
         if self._may_be_text and has_blanks:

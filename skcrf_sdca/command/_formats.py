@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any
 
+from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.text import TextSource, tokenize, write_conllu
 from skcrf_sdca.text.core.files import name_of, numbered_lines
 from skcrf_sdca.text.corpora import iter_corpus, options_of
@@ -29,15 +30,23 @@ from skcrf_sdca.text.spans.words import unspaced_scripts
 from ._columns import LABEL, Sentence, TokensOfColumns, continued, may_be_read
 from ._streams import file_of
 
+# Lines that may end with a label by chance.
+FEW_LINES = 5
+
 
 class TextFormat(TokensOfColumns):
     """Text to be tagged, with a sentence on each line; the tokens are by default words.
 
-    `pattern` is as in `tokenize`.
+    `pattern` is as in `tokenize`. There is a warning where lines end with the labels of
+    a model, `known`.
     """
 
-    def __init__(self, pattern: str | None = None) -> None:
+    def __init__(
+        self, pattern: str | None = None, known: Iterable[str] = frozenset()
+    ) -> None:
         self._pattern = pattern
+        # Sentences end with signs that are labels too.
+        self._known = {label for label in known if label.isalnum() or "-" in label}
 
     def sentences(self, name, reading):
         """Yield the sentences of a file; lines without a token are none."""
@@ -47,13 +56,22 @@ class TextFormat(TokensOfColumns):
         return reading.counted(self._sentences(name, reading, pattern, is_guess))
 
     def _sentences(self, name, reading, pattern, is_guess):
+        n_lines, n_labels, last = 0, 0, ""
         for _, line in numbered_lines(file_of(name), reading.encoding):
             if is_guess:
                 reading.count_scripts(unspaced_scripts(line))
             tokens, offsets = tokenize(line, pattern)
             if tokens:
+                last = line.split()[-1]
+                n_lines, n_labels = n_lines + 1, n_labels + (last in self._known)
                 tokens = [(sys.intern(token),) for token in tokens]
                 yield Sentence(tokens, None, (line, offsets))
+        if n_labels > FEW_LINES and n_labels > 0.5 * n_lines:
+            reading.odd(
+                f"{name}: {counted(n_labels, 'line')} of {n_lines} end with a label of "
+                f"the model, as the last with {last!r:.40}: files with a token on each "
+                "line are of the format columns, not text."
+            )
 
     def text(self, sentence, *columns):
         """Return lines with the tokens of a sentence and further columns."""

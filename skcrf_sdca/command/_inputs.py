@@ -289,7 +289,8 @@ def corpus_format(name, columns, options, tokens=None):
 def _text_format(tagger, options):
     features, read = tagger[0], tagger[0].read_columns()
     if set(read) <= {WORD}:
-        return TextFormat(_pattern(options) or tagger.tokens)
+        pattern = _pattern(options) or tagger.tokens
+        return TextFormat(pattern, _known_labels(tagger))
     kept = {WORD: WORD, LABEL: LABEL}
     names = [kept.get(name, UNREAD) for name in features.columns]
     names += [LABEL] * (LABEL not in names)

@@ -1185,6 +1185,7 @@ def test_text_needs_a_model_of_words_and_a_pattern(model, of_words, run, stdin, 
         "Anna lives in Bern\n",
         "Anna lives\nPeter left\n",
         "Anna lives in Basel\nThe Rhine flows\n",
+        "Anna\nlives in Basel\nThe Rhine\n",
         "Anna lives in Basel\n\nThe Rhine flows\n",
     ],
 )
@@ -1195,6 +1196,19 @@ def test_lines_of_text_are_not_taken_for_tokens(of_words, run, stdin, text, caps
     out, error = capsys.readouterr()
     assert (exit.value.code, out) == (2, "")
     assert "--format text" in error.splitlines()[-1]
+
+
+@pytest.mark.filterwarnings("default")
+def test_columns_that_are_read_as_text_are_told(of_words, run, files, tmp_path):
+    columns, text = files / "words.txt", tmp_path / "new"
+    told = "11 lines of 11 end with a label of the model"
+    assert told in run("tag", "-m", of_words, "--format", "text", columns)[2]
+    text.write_text("Peter left Bern .\n" * 9)
+    drift = "drift", "-m", of_words, columns, text, "--format", "text"
+    assert told in run(*drift)[2]
+    status, out, err = run(*drift, "--old-format", "columns")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0].split() == ["figure", "old", "new", "errors"]
 
 
 @pytest.mark.parametrize(
