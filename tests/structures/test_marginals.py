@@ -1,5 +1,7 @@
 """Marginals mixed with the labels, and marginals with rounded edges."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -90,3 +92,6 @@ def test_spans_are_rows_of_three_numbers():
     for wrong in ([[0, 2]], [0, 0, 2], [[[0, 0, 2]]]):
         with pytest.raises(ValueError, match="rows of three numbers, .i, b, e."):
             oracle.span_probabilities(wrong, labels, *chain)
+    for wrong in ([1, 0, 1], [0, 1, 1], [0, 0, 4], [0, -1, 1]):
+        with pytest.raises(ValueError, match=f"row 1 is {re.escape(str(wrong))}"):
+            oracle.span_probabilities([[0, 0, 2], wrong], labels, *chain)
