@@ -161,7 +161,7 @@ def test_a_prior_and_a_start(crf, data):
 def test_solvers_that_visit_say_what_it_lacks(data, solver):
     with pytest.raises(
         ValueError,
-        match=r"""a structure with a compiled kernel .*'couples'.*: take solver="lbfgs"$""",
+        match=r"a structure with a compiled kernel .*'couples'.*: take solver=.lbfgs.$",
     ):
         fitted(data, solver=solver)
 
