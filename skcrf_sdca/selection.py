@@ -6,7 +6,11 @@ whose classes take tables alone. `select_uncertain` selects sequences to annotat
 
 from skcrf_sdca.estimators.active_learning import select_uncertain
 from skcrf_sdca.estimators.alpha_path import alpha_path
-from skcrf_sdca.estimators.calibration import CalibratedSpans, span_outcomes
+from skcrf_sdca.estimators.calibration import (
+    CalibratedSpans,
+    fit_temperature,
+    span_outcomes,
+)
 from skcrf_sdca.estimators.ensembles import SequenceBagging, SequenceVoting
 from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
 from skcrf_sdca.estimators.stratification import StratifiedSequenceKFold
@@ -20,6 +24,7 @@ __all__ = [
     "TunedSpans",
     "alpha_path",
     "cross_val_predict_proba",
+    "fit_temperature",
     "select_uncertain",
     "span_outcomes",
 ]

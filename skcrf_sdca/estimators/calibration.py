@@ -1,12 +1,15 @@
-"""Probabilities of spans that agree with how often spans are right."""
+"""Probabilities of labels and of spans that agree with how often these are right."""
 
 from collections.abc import Hashable, Iterable
+from copy import copy
 from dataclasses import KW_ONLY
+from math import exp
 from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
@@ -14,14 +17,94 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.given_estimators import check_tagger
+from skcrf_sdca._utils.last_step import before_last
 from skcrf_sdca._utils.meta_estimators import SequenceMetaEstimator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
-from skcrf_sdca.data.label_encoding import label_lists
+from skcrf_sdca.data.label_encoding import label_lists, plain_labels
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.data.spans import TYPED, SpanForm, extract_spans, span_rows
+from skcrf_sdca.metrics import flat_log_loss
 
-__all__ = ["CalibratedSpans", "span_outcomes"]
+__all__ = ["CalibratedSpans", "fit_temperature", "span_outcomes"]
+
+# Of the temperature over the one of the fit, as logarithms: 1/50 and 50.
+_BOUNDS = -3.9, 3.9
+
+
+def fit_temperature(estimator: Any, X: Sequences, y: Labels) -> Any:
+    """Return a copy of a fitted CRF whose probabilities fit held-out sequences.
+
+    Temperature scaling: the scores of all paths are divided by one number,
+    ``temperature_``, whose label probabilities have the least log loss on X and y. The
+    weights and the best path of each sequence stay the same. A temperature above that
+    of the fit, 1 for most losses, makes the model less sure.
+
+    Parameters
+    ----------
+    estimator : CRF or Tagger
+        Fitted, on other data than X and y; not changed.
+    X, y : as in the ``fit`` of the estimator
+        Sequences of other recordings, or other people, than those of the fit. All
+        labels are known.
+
+    Returns
+    -------
+    estimator : object
+        All methods with probabilities follow its temperature, as do
+        ``decoding="posterior"``, model files and
+        :class:`skcrf_sdca.serving.Predictor`. Another fit forgets it.
+
+    Raises
+    ------
+    TypeError, NotFittedError
+        If the estimator is no fitted CRF or Tagger: of a search pass
+        ``best_estimator_``.
+    ValueError
+        If it gives no probabilities, or y does not match X.
+
+    See Also
+    --------
+    CalibratedSpans : The same for spans.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import LBFGSCRF
+    >>> from skcrf_sdca.datasets import make_chains
+    >>> from skcrf_sdca.selection import fit_temperature
+    >>> X, y = make_chains(n_sequences=60, random_state=0)
+    >>> crf = LBFGSCRF(alpha=1e-4).fit(X[:10], y[:10])    # far too sure
+    >>> crf.temperature_
+    1.0
+    >>> cooler = fit_temperature(crf, X[10:40], y[10:40])
+    >>> cooler.temperature_ > 1.0
+    True
+    >>> cooler.predict(X[40:]).tolist() == crf.predict(X[40:]).tolist()
+    True
+    """
+    check_tagger(estimator, "predict_proba")
+    check_is_fitted(estimator)
+    X, last = before_last(estimator, as_sequence_list(X))
+    if not hasattr(last, "temperature_"):
+        raise TypeError(
+            f"{type(last).__name__} has no temperature_: pass a CRF, or a Tagger that "
+            "ends in one; of a search its best_estimator_."
+        )
+    y, found = label_lists(y, "y"), copy(last)
+    labels = plain_labels(found.classes_)
+
+    def loss(log_ratio):
+        found.temperature_ = last.temperature_ * exp(log_ratio)
+        return flat_log_loss(y, found.predict_proba(X), labels=labels)
+
+    best = minimize_scalar(loss, bounds=_BOUNDS, method="bounded")
+    # The least loss within the bounds may be no better than that of the fit.
+    loss(best.x if best.fun < loss(0.0) else 0.0)
+    if last is estimator:
+        return found
+    tagger = copy(estimator)
+    tagger.steps = [*estimator.steps[:-1], (estimator.steps[-1][0], found)]
+    return tagger
 
 
 def span_outcomes(
