@@ -45,12 +45,7 @@ def image_graph(
     >>> edges.tolist(), features.tolist()
     ([[0, 1], [2, 3], [0, 2], [1, 3]], [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     """
-    values = np.asarray(image, dtype=np.float64)
-    if values.ndim not in (2, 3) or values.size == 0:
-        raise ValueError(
-            f"image is an array of shape {values.shape}; it must be of shape (height, "
-            "width) or (height, width, n_channels), with at least one pixel"
-        )
+    values = pixels_of(image)
     if n_neighbours not in STEPS:
         raise ValueError(f"n_neighbours must be 4 or 8, got {n_neighbours!r}")
     height, width = values.shape[:2]
@@ -65,6 +60,24 @@ def image_graph(
         alike = np.exp(-squares / mean) if mean > 0.0 else np.ones(len(squares))
         features = np.hstack([features, features * alike[:, np.newaxis]])
     return nodes, edges, features
+
+
+def pixels_of(image, name="image"):
+    """Return an image as an array of shape (height, width, n_channels).
+
+    Raise ValueError, which begins with a name, if it is none.
+
+    >>> from skcrf_sdca.data.images import pixels_of
+    >>> pixels_of([[0.0, 1.0]]).shape
+    (1, 2, 1)
+    """
+    values = np.asarray(image, dtype=np.float64)
+    if values.ndim not in (2, 3) or values.size == 0:
+        raise ValueError(
+            f"{name} is an array of shape {values.shape}; it must be of shape (height, "
+            "width) or (height, width, n_channels), with at least one pixel"
+        )
+    return values.reshape(*values.shape[:2], -1)
 
 
 def _ends(number, down, right):

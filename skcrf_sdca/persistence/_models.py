@@ -14,6 +14,7 @@ from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.estimators.thresholds import ThresholdCurve, TunedSpans
 from skcrf_sdca.features.classifier import ClassifierFeatures
 from skcrf_sdca.features.hasher import SequenceHasher
+from skcrf_sdca.features.image_window import ImageWindow
 from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.union import SequenceUnion, joined_names
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -61,6 +62,7 @@ TRUSTED_TYPES = sorted(
         PerToken,
         SequenceUnion,
         SequenceWindow,
+        ImageWindow,
         ClassifierFeatures,
         Tagger,
         Constraints,

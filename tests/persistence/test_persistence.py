@@ -22,6 +22,7 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array, issparse
 from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -49,7 +50,7 @@ from skcrf_sdca import (
 from skcrf_sdca._utils import version_stamps
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.features import SequenceWindow
+from skcrf_sdca.features import ClassifierFeatures, ImageWindow, SequenceWindow
 from skcrf_sdca.metrics import flat_accuracy_score, get_scorer
 from skcrf_sdca.metrics._scorers import SCORERS
 from skcrf_sdca.persistence import (
@@ -475,6 +476,8 @@ OTHERS = [
     (TokenFeatures([Window(Apply(has_hyphen), 1), Joint("n", At("n", 1))]), None, None),
     (SequenceUnion([("all", PerToken(StandardScaler()))]), ARRAYS, None),
     (SequenceWindow(1), PackedSequences.from_sequences(ARRAYS), None),
+    (ImageWindow(1), ARRAYS, None),
+    (ClassifierFeatures(LogisticRegression()), ARRAYS, LABELS),
     (make_tagger(SequenceVectorizer(), SDCACRF()), DICTS, LABELS),
     (make_tagger(SequenceHasher(8), SDCACRF()), [[["a"], ["b"]]], [["A", "B"]]),
 ]
