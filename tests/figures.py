@@ -10,7 +10,7 @@ import re
 import sys
 from collections import Counter
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import skcrf_sdca
@@ -55,11 +55,18 @@ def code_lines(function, lines):
 
 
 def docstrings(tree):
-    """Yield the docstrings of a tree and of what it holds, as nodes."""
+    """Yield the docstrings of a tree and of what it holds, as nodes.
+
+    Those of attributes stand below them, as the texts of parameters do.
+    """
     documented = (*FUNCTIONS, ast.ClassDef, ast.Module)
     for node in ast.walk(tree):
         if isinstance(node, documented) and ast.get_docstring(node):
             yield node.body[0]
+        if isinstance(node, ast.ClassDef):
+            for above, text in pairwise(node.body):
+                if isinstance(above, ast.AnnAssign) and isinstance(text, ast.Expr):
+                    yield text
 
 
 def numbers_of(nodes):
