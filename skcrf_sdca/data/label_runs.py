@@ -1,8 +1,14 @@
-"""Runs of equal labels: whether the rows of a table look like a recording.
+"""Runs of equal labels: what they say of the data.
 
 The rows of a table are chains of one item, and their order has no meaning. A recording
 that is passed so is fitted without its chain, which nothing else would tell.
+
+Neighbouring frames of a recording are alike: a sequence of them tells less than as many
+positions of their own, and the penalty is to be the stronger for it.
 """
+
+import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +32,54 @@ class NoChainsWarning(UserWarning):
     >>> from skcrf_sdca.data.label_runs import NoChainsWarning
     >>> warnings.simplefilter("ignore", NoChainsWarning)   # rows without a chain
     """
+
+
+class RunCounts(NamedTuple):
+    """Sums over sequences, each with its weight, from which the mean run follows.
+
+    Attributes
+    ----------
+    weight : float
+        Of the sequences.
+    positions : float
+    pairs : float
+        Neighbouring positions whose labels are known.
+    changes : float
+        Those of the pairs whose labels differ.
+    """
+
+    weight: float
+    positions: float
+    pairs: float
+    changes: float
+
+    @classmethod
+    def of(cls, labels, offsets, weight=None):
+        """Count in labels of all positions, -1 where not known.
+
+        >>> counts = RunCounts.of(np.array([0, 0, 0, 1, 1, 1]), np.array([0, 6]))
+        >>> counts.pairs, counts.changes, round(counts.strength, 3)
+        (5.0, 1.0, 2.449)
+        """
+        lengths = np.diff(offsets)
+        weight = np.ones(len(lengths)) if weight is None else weight
+        known = labels >= 0
+        is_pair = known[1:] & known[:-1]
+        is_pair[offsets[(offsets > 0) & (offsets < len(labels))] - 1] = False
+        of_pair = np.repeat(weight, lengths)[1:] * is_pair
+        return cls(
+            float(weight.sum()),
+            float(weight @ lengths),
+            float(of_pair.sum()),
+            float(of_pair @ (labels[1:] != labels[:-1])),
+        )
+
+    @property
+    def strength(self):
+        """The mean run, at most the root of the mean length: alpha n for recordings."""
+        length = max(self.positions / self.weight, 1.0)
+        share = self.changes / self.pairs if self.pairs > 0.0 else 1.0
+        return min(length / (1.0 + share * (length - 1.0)), math.sqrt(length))
 
 
 def no_chains_message(labels):

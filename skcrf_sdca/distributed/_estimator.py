@@ -12,6 +12,7 @@ from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.sklearn_versions import with_callbacks
 from skcrf_sdca.data.input_formats import FORMATS, check_has_items
 from skcrf_sdca.data.label_names import names_of_classes
+from skcrf_sdca.data.label_runs import RunCounts
 from skcrf_sdca.data.sample_weights import checked_weight
 from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
@@ -174,7 +175,9 @@ class DistributedCRF(DistributedOptions, ChainCRF):
         summaries, weight, n_sequences = _summaries(cluster)
         attributes, columns, codes = agree(summaries)
         classes = attributes["classes_"]
-        alpha = 1.0 / weight if self.alpha == "auto" else float(self.alpha)
+        alpha = self.alpha
+        if alpha == "auto":
+            alpha = _auto_strength(summaries) / weight
         constraints = self._common_constraints(cluster, classes, codes)
         pairs = self._common_pairs(cluster, columns, attributes)
         # The others add features and labels alone.
@@ -265,6 +268,14 @@ def _summaries(cluster):
     checked_weight(weights, weights)
     cluster.keep(chosen)
     return list(compress(found, chosen)), sum(weights), n_sequences
+
+
+def _auto_strength(summaries):
+    """Return the alpha n that alpha="auto" stands for, as for the data in one place."""
+    runs = [summary.runs for summary in summaries if summary.runs is not None]
+    if not runs:
+        return 1.0
+    return RunCounts(*np.sum(runs, axis=0)).strength
 
 
 def _cluster(partitions, client):

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skcrf_sdca.data.label_encoding import flat_labels, without_unknown_labels
+from skcrf_sdca.data.label_runs import RunCounts
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import on_own_columns
 from skcrf_sdca.data.sample_weights import checked_weight
@@ -42,7 +43,7 @@ class Summary(NamedTuple):
 
     ``attributes`` are as in `TrainingData`, with the partition's own vocabulary and
     classes, or None if no sequence has an item. ``columns`` are the features that the
-    partition has, where they are numbered already.
+    partition has, where they are numbered already. ``runs`` are of dense features.
     """
 
     number: int
@@ -50,6 +51,7 @@ class Summary(NamedTuple):
     columns: np.ndarray | None
     n_sequences: int
     weight: float
+    runs: RunCounts | None = None
 
 
 # Attributes of an `Objective` that are weighted means over the sequences.
@@ -130,8 +132,10 @@ class Partition:
             data = PackedSequences(X, data.offsets)
         self._data, self._labels = data, training.labels
         self._boundaries = training.input_format.boundaries
-        weight = _total(self._sample_weight, data)
-        return Summary(self.number, attributes, columns, len(data), weight)
+        weight, runs = _total(self._sample_weight, data), None
+        if not data.is_sparse:
+            runs = RunCounts.of(self._labels, data.offsets, self._sample_weight)
+        return Summary(self.number, attributes, columns, len(data), weight, runs)
 
     def encode(self, classes, codes, transitions, names):
         """Take the common classes; return the Constraints of `transitions`, or None.

@@ -186,14 +186,23 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
             loss = replace(loss, cost=made.cost_of_states(loss.cost))
         if prior is not None:
             made.fixed = prior.fixed_scores(made, loss.scale)
+        weight = self._sequence_weight(training)
+        alpha = self.alpha if alpha is None else alpha
+        if alpha == AUTO:
+            total = len(training.data) if weight is None else weight.sum()
+            alpha = self._auto_strength(training) / total
         return Problem(
             made,
             self._targets(training, made),
-            self.alpha if alpha is None else alpha,
-            sample_weight=self._sequence_weight(training),
+            alpha,
+            sample_weight=weight,
             loss=loss,
             penalty=penalty,
         )
+
+    def _auto_strength(self, training):
+        """Return the alpha n that alpha="auto" stands for."""
+        return 1.0
 
     def _given(self, name, default=None):
         """Return a parameter, or the default if this estimator has none of the name."""
@@ -406,6 +415,11 @@ def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
     if prior is not None:
         training = on_own_features(training)
     return estimator._with_own_training(training, prior)
+
+
+def auto_strength(estimator, training):
+    """Return the alpha n that alpha="auto" of an estimator stands for, on its data."""
+    return estimator._auto_strength(training)
 
 
 def fit_attributes(monitor, prior=None, *, copy=False):

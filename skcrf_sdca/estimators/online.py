@@ -81,6 +81,9 @@ class PassiveAggressiveCRF(PassiveAggressiveOptions, OnlineMixin):
         # No other estimator learns in this way.
         return {}, type(self).__name__
 
+    def _auto_strength(self, training):
+        return 1.0
+
     def _attributes_of_run(self, solver, fitted):
         alpha = solver.problem.alpha / self.C
         return {**super()._attributes_of_run(solver, fitted), "alpha_": alpha}

@@ -20,6 +20,7 @@ from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.edge_features import numbers_of
 from skcrf_sdca.data.label_encoding import label_array, plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
+from skcrf_sdca.data.label_runs import RunCounts
 from skcrf_sdca.data.sequences import read_sequences
 from skcrf_sdca.estimators.base import BaseFit, caller_level
 from skcrf_sdca.model.decoding_check import (
@@ -67,6 +68,13 @@ class BaseCRF(SequenceAnswers, BaseFit):
         tags.input_tags.dict = True
         tags.input_tags.string = True
         return tags
+
+    def _auto_strength(self, training):
+        data = training.data
+        if data.is_sparse:
+            return 1.0
+        weight = self._sequence_weight(training)
+        return RunCounts.of(training.labels, data.offsets, weight).strength
 
 
 class ChainCRF(ChainAnswers, BaseCRF):

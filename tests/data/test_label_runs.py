@@ -4,6 +4,7 @@ import copy
 import json
 import warnings
 import zipfile
+from itertools import groupby
 
 import numpy as np
 import pandas as pd
@@ -20,13 +21,18 @@ from sklearn.preprocessing import StandardScaler
 
 from skcrf_sdca import (
     LBFGSCRF,
+    SGDCRF,
+    GraphCRF,
     PackedSequences,
+    PassiveAggressiveCRF,
     PerToken,
+    SegmentCRF,
     load_model,
     make_tagger,
     save_model,
 )
-from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
+from skcrf_sdca.data.label_runs import NoChainsWarning, RunCounts, no_chains_message
+from skcrf_sdca.distributed import DistributedCRF
 
 RUNS = np.repeat([0, 1, 0, 1, 0, 1], [20, 30, 25, 15, 30, 20])
 ROWS = np.random.default_rng(0).normal(size=(len(RUNS), 2)) + RUNS[:, None]
@@ -282,3 +288,66 @@ def test_data_sets_of_classification_do_not_warn(load):
     with warnings.catch_warnings():
         warnings.simplefilter("error", NoChainsWarning)
         small().fit(X / 16, y)
+
+
+def strength_by_hand(y):
+    """Return the mean run, or the root of the mean length if that is smaller."""
+    n_runs = sum(len(list(groupby(path))) for path in y)
+    length = np.mean(list(map(len, y)))
+    return min(sum(map(len, y)) / n_runs, np.sqrt(length))
+
+
+def signals(run, seed=0):
+    """Return recordings of several lengths, whose labels change after `run` frames."""
+    rng = np.random.default_rng(seed)
+    y = [np.repeat(np.arange(k) % 3, run).tolist() for k in (3, 5, 8)]
+    return [rng.standard_normal((len(path), 2)) for path in y], y
+
+
+@pytest.mark.parametrize("run", [1, 2, 40])
+def test_alpha_of_recordings_follows_the_runs_and_the_lengths(run):
+    rows, y = signals(run)
+    expected = strength_by_hand(y)
+    assert expected == {1: 1.0, 2: 2.0}.get(run, np.sqrt(40 * 16 / 3))
+    for crf in (LBFGSCRF(max_iter=9), SegmentCRF(scheme=None, max_iter=9)):
+        crf.set_params(tol=1e9).fit(rows, y)
+        np.testing.assert_allclose(crf.alpha_, expected / 3, rtol=1e-12)
+
+
+def test_alpha_of_text_tables_and_graphs_is_one_over_n():
+    rows, y = signals(40)
+    crf = LBFGSCRF(tol=1e9)
+    assert crf.fit(list(map(sp.csr_array, rows)), y).alpha_ == 1 / 3
+    assert crf.fit([[{"x": float(a)} for a, _ in x] for x in rows], y).alpha_ == 1 / 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoChainsWarning)
+        table = crf.fit(np.vstack(rows), np.concatenate(y))
+    assert table.alpha_ == 1 / sum(map(len, y))
+    graphs = [(x, np.empty((0, 2), dtype=int)) for x in rows]
+    assert GraphCRF(tol=1e9).fit(graphs, y).alpha_ == 1 / 3
+    assert PassiveAggressiveCRF(max_iter=1).fit(rows, y).alpha_ == 1 / 3
+
+
+def test_alpha_counts_a_weight_as_so_many_recordings_and_no_unknown_label():
+    rows, y = signals(40)
+    crf, again = LBFGSCRF(tol=1e9), [*range(3), 2]
+    weighted = crf.fit(rows, y, sample_weight=[1.0, 1.0, 2.0]).alpha_
+    repeated = crf.fit([rows[i] for i in again], [y[i] for i in again]).alpha_
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-12)
+    rows, y = signals(2)
+    known = RunCounts.of(np.array([0, 0, 1, 1, -1, 1]), np.array([0, 6]))
+    assert (known.pairs, known.changes) == (3.0, 1.0)
+    assert RunCounts.of(np.array([0, 0, -1]), np.array([0, 1, 1, 3])).pairs == 0.0
+    unknown = [path[:-3] + [None] * 3 for path in y]
+    partial = LBFGSCRF(tol=1e9).fit(rows, unknown).alpha_ * 3
+    assert 1.5 < partial < 2.5
+
+
+def test_parts_and_streams_of_recordings_have_the_alpha_of_all():
+    rows, y = signals(40)
+    expected = LBFGSCRF(tol=1e9).fit(rows, y).alpha_
+    parts = [(rows[:1], y[:1]), (rows[1:], y[1:])]
+    spread = DistributedCRF(max_iter=1, tol=1e9, random_state=0).fit(parts)
+    np.testing.assert_allclose(spread.alpha_, expected, rtol=1e-12)
+    stream = SGDCRF(method="sgd").partial_fit(rows, y)
+    np.testing.assert_allclose(stream.alpha_, expected, rtol=1e-12)
