@@ -5,7 +5,7 @@ whose classes take tables alone. `select_uncertain` selects sequences to annotat
 """
 
 from skcrf_sdca.estimators.active_learning import select_uncertain
-from skcrf_sdca.estimators.alpha_path import alpha_path
+from skcrf_sdca.estimators.alpha_path import SearchBoundWarning, alpha_path
 from skcrf_sdca.estimators.calibration import (
     CalibratedSpans,
     fit_temperature,
@@ -18,6 +18,7 @@ from skcrf_sdca.estimators.thresholds import TunedSpans
 
 __all__ = [
     "CalibratedSpans",
+    "SearchBoundWarning",
     "SequenceBagging",
     "SequenceVoting",
     "StratifiedSequenceKFold",

@@ -8,7 +8,7 @@ the sum of the sample weights in place of n if there are some.
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
-from itertools import count
+from itertools import count, pairwise
 from numbers import Real
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.constructors import constructed
+from skcrf_sdca._utils.folds import folds_of
 from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca._utils.last_step import parted
 from skcrf_sdca._utils.messages import names_class
@@ -34,20 +34,26 @@ from skcrf_sdca._utils.sklearn_private import (
 from skcrf_sdca._utils.typing import Dataset, Labels, Scoring, keeps_signature
 from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.data.sequence_lists import as_sequence_list
-from skcrf_sdca.estimators.base import BaseFit, training_data
+from skcrf_sdca.estimators.base import (
+    BaseFit,
+    auto_strength,
+    caller_level,
+    training_data,
+)
 from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.metrics import get_scorer
 from skcrf_sdca.metrics._scorers import scorer_of_labels
 from skcrf_sdca.model.fitted import set_input
 
-__all__ = ["CRFCV", "alpha_path"]
+__all__ = ["CRFCV", "SearchBoundWarning", "alpha_path"]
 
 Estimator = TypeVar("Estimator", bound=BaseFit)
 
-# alpha n, and the elastic nets, that a search compares by default.
+# What a search compares by default: alpha n, over that of alpha="auto", and the elastic
+# nets.
 STRENGTHS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 L1_RATIOS = (0.0, 0.5)
-# A path ends where the score has fallen for this many strengths.
+# A path ends where the score has fallen so many times in a row.
 MOST_FALLS = 2
 # Of a search by halving: the epochs of the first round, and that one candidate of so
 # many goes on, with so many times the epochs.
@@ -126,12 +132,16 @@ def alpha_path(
 
 
 class _PathData(NamedTuple):
-    """The arguments of the fits of a path, and the attributes that X would give."""
+    """The arguments of the fits of a path, and the attributes that X would give.
+
+    ``auto`` is the alpha n that alpha="auto" stands for.
+    """
 
     X: Any
     y: Any
     sample_weight: Any
     attributes: Any
+    auto: float = 1.0
 
     @classmethod
     def of(cls, estimator, X, y, sample_weight=None):
@@ -143,7 +153,8 @@ class _PathData(NamedTuple):
         training = training_data(estimator, X, y, sample_weight)
         # A table packed would be a set of sequences, with weights for start and end.
         X = training.data if training.input_format.boundaries else training.X
-        return cls(X, y, sample_weight, training.attributes)
+        auto = auto_strength(estimator, training)
+        return cls(X, y, sample_weight, training.attributes, auto)
 
 
 def _steps(estimator, data, alphas):
@@ -212,9 +223,9 @@ class Part(NamedTuple):
 
     def fitted(self, crf: Any, strength: float, l1_ratio: float) -> Any:
         """Return a clone that was fitted with a penalty."""
-        return _fitted(crf, self.data, None, **_penalty(self.data, strength, l1_ratio))[
-            0
-        ]
+        penalty = _penalty(self.data, strength, l1_ratio)
+        model, _ = _fitted(crf, self.data, None, **penalty)
+        return model
 
 
 def candidates(
@@ -222,32 +233,36 @@ def candidates(
     parts: Sequence[Part],
     scorer: Callable[..., float],
     *,
-    strengths: Iterable[float] = STRENGTHS,
+    strengths: Iterable[float] | None = None,
     l1_ratios: Iterable[float] = L1_RATIOS,
     tol: float = SEARCH_TOL,
     search: str = "path",
 ) -> Iterator[Candidate]:
     """Yield the candidates that a search of `SEARCHES` tries, with their scores."""
-    strengths = _decreasing(strengths, "strengths")
+    if strengths is not None:
+        strengths = _decreasing(strengths, "strengths")
     l1_ratios = list(l1_ratios)
     if not l1_ratios or not all(0.0 <= ratio <= 1.0 for ratio in l1_ratios):
         raise ValueError(
             f"l1_ratios must be numbers in [0, 1], at least one; got {l1_ratios!r}"
         )
     crf = clone(crf).set_params(tol=max(tol, crf.tol))
+    data = [part.data for part in parts]
+    if strengths is None:
+        auto = float(np.mean([own.auto for own in data]))
+        strengths = [auto * strength for strength in STRENGTHS]
 
     def score(models):
         pairs = zip(models, parts, strict=True)
         return tuple(float(scorer(own, part.X_val, part.y_val)) for own, part in pairs)
 
-    data = [part.data for part in parts]
     yield from SEARCHES[search](crf, data, score, strengths, l1_ratios)
 
 
 def _along_paths(crf, data, score, strengths, l1_ratios):
     """Yield the candidates of a warm-started path for each l1 ratio.
 
-    A path is left where the mean score has fallen for `MOST_FALLS` strengths.
+    A path is left where `has_fallen` says so.
     """
     for l1_ratio in l1_ratios:
         crf.set_params(l1_ratio=l1_ratio)
@@ -259,9 +274,34 @@ def _along_paths(crf, data, score, strengths, l1_ratios):
         for strength, *models in zip(strengths, *paths, strict=True):
             own.append(Candidate(strength, float(l1_ratio), score(models)))
             yield own[-1]
-            best = max(range(len(own)), key=lambda k: own[k].score)
-            if len(own) - 1 - best >= MOST_FALLS:
+            if has_fallen(own):
                 break
+
+
+def has_fallen(tried: Sequence[Candidate]) -> bool:
+    """Return whether the scores fall, and not only by the noise of the folds.
+
+    Each of the last `MOST_FALLS` scores is below the one before, and the last is below
+    the best by more than the standard error of their difference.
+
+    >>> from skcrf_sdca.estimators.alpha_path import Candidate, has_fallen
+    >>> def path(*scores):
+    ...     return [Candidate(1.0, 0.0, own) for own in scores]
+    >>> has_fallen(path((3.0,), (2.0,), (1.0,)))
+    True
+    >>> has_fallen(path((3.0,), (2.0,), (2.5,)))
+    False
+    >>> has_fallen(path((3.0, 1.0), (2.7, 1.1), (2.4, 1.2)))
+    False
+    """
+    last = [one.score for one in tried[-MOST_FALLS - 1 :]]
+    are_falling = len(last) > MOST_FALLS and all(b < a for a, b in pairwise(last))
+    if not are_falling:
+        return False
+    best = max(tried, key=lambda one: one.score)
+    losses = np.subtract(best.scores, tried[-1].scores)
+    error = losses.std(ddof=1) / np.sqrt(len(losses)) if len(losses) > 1 else 0.0
+    return bool(losses.mean() > error)
 
 
 def _by_halving(crf, data, score, strengths, l1_ratios):
@@ -316,6 +356,49 @@ def best_candidate(tried: Iterable[Candidate]) -> Candidate:
     return max(tried, key=lambda one: (one.round, one.score))
 
 
+class SearchBoundWarning(UserWarning):
+    """The best strength of a search is the largest or the smallest that it tried.
+
+    A better one may lie beyond it. Give strengths that go on.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skcrf_sdca.selection import SearchBoundWarning
+    >>> warnings.simplefilter("ignore", SearchBoundWarning)   # the edge is meant
+    """
+
+
+def bound_message(tried: Iterable[Candidate]) -> str | None:
+    """Return the text of a SearchBoundWarning, or None if the best is inside.
+
+    A strength whose neighbour has the same score is inside.
+
+    >>> from skcrf_sdca.estimators.alpha_path import Candidate, bound_message
+    >>> tried = [Candidate(s, 0.0, (10.0 - s,)) for s in (3.0, 1.0, 0.3)]
+    >>> bound_message(tried)[:58]
+    'the best alpha n, 0.3, is the smallest of the strengths: a'
+    >>> bound_message([*tried, Candidate(0.1, 0.0, (1.0,))])
+    """
+    tried = list(tried)
+    best = best_candidate(tried)
+    own = {one.strength: one.score for one in tried if one.l1_ratio == best.l1_ratio}
+    strengths = sorted(own)
+    at = strengths.index(best.strength)
+    neighbour = {0: 1, len(strengths) - 1: -2}.get(at)
+    if len(strengths) < 2 or neighbour is None:
+        return None
+    if own[strengths[neighbour]] == best.score:
+        return None
+    word = "smallest" if at == 0 else "largest"
+    beyond = 0.1 if at == 0 else 10.0
+    return (
+        f"the best alpha n, {best.strength:g}, is the {word} of the strengths: a "
+        f"{word.replace('est', 'er')} one may be better. Give strengths that go on, to "
+        f"{beyond * best.strength:g} or beyond"
+    )
+
+
 def _total(data):
     """Return the sum of the sample weights, or the number of sequences."""
     return len(data.y) if data.sample_weight is None else np.sum(data.sample_weight)
@@ -327,9 +410,10 @@ class CRFCV(SequenceMetaEstimator):
 
     `sklearn.linear_model.ElasticNetCV` for sequences. Each fold has a path of fits from
     the strongest penalty to the weakest, each of which starts at the solution of the
-    one before, and which ends where the mean score falls. Then the estimator is fitted
-    to all sequences with the best penalty. An alpha of n_part sequences is made one of
-    n: alpha n_part / n.
+    one before, and which ends where the mean score falls twice in a row, by more than
+    the standard error of its difference from the best over the folds. Then the
+    estimator is fitted to all sequences with the best penalty. An alpha of n_part
+    sequences is made one of n: alpha n_part / n.
 
     It has the methods and fitted attributes of the best estimator, such as
     ``predict_spans`` and ``classes_``.
@@ -339,18 +423,24 @@ class CRFCV(SequenceMetaEstimator):
     estimator : CRF or Tagger
         Cloned, not changed: any estimator that `alpha_path` takes, or a Tagger whose
         last step is one.
-    strengths : tuple of float, default=(10, 3, 1, 0.3, 0.1, 0.03, 0.01)
-        Values of alpha n. In the terms of CRFsuite, c1 = alpha n l1_ratio and c2 =
-        alpha n (1 - l1_ratio) / 2.
+    strengths : tuple of float, default=None
+        Values of alpha n. By default 10, 3, 1, 0.3, 0.1, 0.03 and 0.01 times that of
+        ``alpha="auto"``, which is 1 but for recordings, whose features are dense. In
+        the terms of CRFsuite, c1 = alpha n l1_ratio and c2 = alpha n (1 - l1_ratio) /
+        2.
     l1_ratios : tuple of float, default=(0.0, 0.5)
         Values of the parameter ``l1_ratio``.
     cv : int, splitter or iterable of (train, test), default=3
-        As in scikit-learn, such as ``StratifiedSequenceKFold(3)``. Not used with
-        ``X_val`` in `fit`.
+        As in scikit-learn, such as ``StratifiedSequenceKFold(3)``. With `groups` in
+        `fit` a number is that of the folds of ``GroupKFold``. Not used with ``X_val``
+        in `fit`.
     scoring : str or callable, default=None
         A name that :func:`skcrf_sdca.metrics.get_scorer` takes, or a function of
         (estimator, X, y). By default the F1 of spans if the labels can be read in a
-        tagging scheme, else the accuracy.
+        tagging scheme, else the accuracy: the share of the positions of all held-out
+        sequences whose label `predict` gives, by the `decoding` of the estimator;
+        positions whose label is not known do not count. For probabilities take
+        "neg_log_loss".
     search_tol : float, default=0.01
         Tolerance of the fits of the search, if the estimator has no larger one.
     search : {"path", "halving"}, default="path"
@@ -396,7 +486,7 @@ class CRFCV(SequenceMetaEstimator):
 
     estimator: Any
     _: KW_ONLY
-    strengths: Sequence[float] = STRENGTHS
+    strengths: Sequence[float] | None = None
     l1_ratios: Sequence[float] = L1_RATIOS
     cv: Any = 3
     scoring: Scoring | None = None
@@ -404,7 +494,7 @@ class CRFCV(SequenceMetaEstimator):
     search: Literal["path", "halving"] = "path"
 
     _parameter_constraints = {
-        "strengths": ["array-like"],
+        "strengths": ["array-like", None],
         "l1_ratios": ["array-like"],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
@@ -420,6 +510,7 @@ class CRFCV(SequenceMetaEstimator):
         y: Labels,
         sample_weight: ArrayLike | None = None,
         *,
+        groups: ArrayLike | None = None,
         X_val: Dataset | None = None,
         y_val: Labels | None = None,
     ) -> Self:
@@ -430,6 +521,9 @@ class CRFCV(SequenceMetaEstimator):
         X, y : as in the ``fit`` of the estimator
         sample_weight : array-like of shape (n,), default=None
             Weight of each sequence.
+        groups : array-like of shape (n,), default=None
+            Of each sequence, such as the person of a recording: those of one group are
+            in one fold.
         X_val, y_val : as X and y, default=None
             Held-out sequences that all candidates are scored on, in place of folds.
             The final fit does not use them.
@@ -442,15 +536,18 @@ class CRFCV(SequenceMetaEstimator):
         ------
         ValueError, TypeError
             If strengths are not distinct and positive, if `X_val` comes without
-            `y_val`, and what ``fit`` of the estimator raises.
+            `y_val` or with `groups`, and what ``fit`` of the estimator raises.
+
+        Warns
+        -----
+        SearchBoundWarning
+            If the best strength is the largest or the smallest.
         """
         X, y = as_sequence_list(X), as_sequence_list(y, name="y")
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val must both be given, or none of them.")
         weight = None if sample_weight is None else np.asarray(sample_weight)
         scorer = get_scorer(self.scoring or scorer_of_labels(self._label_names(y))[1])
         crf = self._last_step()
-        parts = self._parts(crf, X, y, weight, X_val, y_val)
+        parts = self._parts(crf, X, y, weight, groups, X_val, y_val)
         tried = list(
             candidates(
                 crf,
@@ -468,6 +565,8 @@ class CRFCV(SequenceMetaEstimator):
         self.scorer_, self.best_params_ = scorer, params
         self.best_strength_, self.best_score_ = best.strength, best.score
         self.cv_results_ = _results(tried)
+        if message := bound_message(tried):
+            warnings.warn(message, SearchBoundWarning, stacklevel=caller_level())
         return self
 
     def predict(self, X: Dataset) -> NDArray[Any]:
@@ -522,12 +621,16 @@ class CRFCV(SequenceMetaEstimator):
         """Return label lists by their names, if the estimator has some."""
         return named_lists(self.estimator, y)
 
-    def _parts(self, crf, X, y, weight, X_val, y_val):
+    def _parts(self, crf, X, y, weight, groups, X_val, y_val):
         """Return the parts of the search, with the features of their estimator."""
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val must both be given, or none of them.")
+        if X_val is not None and groups is not None:
+            raise ValueError("groups are for folds; leave out groups, or X_val, y_val.")
         if X_val is not None:
             return [self._part(crf, X, y, weight, X_val, list(y_val))]
         parts = []
-        for train, test in check_cv(self.cv).split(X, y):
+        for train, test in folds_of(self.cv, groups).split(X, y, groups):
             own = None if weight is None else weight[train]
             X_train, y_train = (safe_indexing(data, train) for data in (X, y))
             held_out = (safe_indexing(data, test) for data in (X, y))

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from skcrf_sdca._utils.folds import folds_of
 from skcrf_sdca._utils.given_estimators import check_tagger
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.input_formats import is_table
@@ -44,10 +45,11 @@ def cross_val_predict_proba(
         With ``predict_proba`` and ``classes_``; cloned, not changed.
     X, y : as in the ``fit`` of the estimator
     groups : array-like of shape (n,), default=None
-        For splitters that keep groups together; with metadata routing in `params`.
+        Of each sequence: those of one group are in one fold. With metadata routing in
+        `params`.
     cv : int, splitter or iterable of (train, test), default=None
-        As in scikit-learn; by default 5 consecutive folds. Each sequence is in one
-        test set.
+        As in scikit-learn; by default 5 consecutive folds. With `groups` a number, or
+        None, is that of the folds of ``GroupKFold``. Each sequence is in one test set.
     n_jobs : int, default=None
         Folds to fit at the same time.
     verbose : int, default=0
@@ -86,7 +88,7 @@ def cross_val_predict_proba(
         X,
         y,
         groups=groups,
-        cv=cv,
+        cv=folds_of(cv, groups),
         n_jobs=n_jobs,
         verbose=verbose,
         params=params,

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 
 from skcrf_sdca import (
     CRFCV,
@@ -25,12 +25,26 @@ from skcrf_sdca import (
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators import alpha_path as path_module
 from skcrf_sdca.metrics import get_scorer, span_f1_score
-from skcrf_sdca.selection import StratifiedSequenceKFold
+from skcrf_sdca.selection import SearchBoundWarning, StratifiedSequenceKFold
 
 X, Y = make_chains(24, n_labels=3, n_features=4, length=(1, 7), random_state=0)
 X = list(X)
 STRENGTHS, L1_RATIOS = (3.0, 0.3), (0.0, 0.4)
 OPTIONS = {"strengths": STRENGTHS, "l1_ratios": L1_RATIOS, "search_tol": 1e-7}
+
+
+# Their best strengths are those of small data.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skcrf_sdca.selection.SearchBoundWarning"
+)
+
+
+def scored(scores, strengths, **options):
+    """Return a search of one held-out part, whose models have these scores."""
+    scores = iter(scores)
+    search = CRFCV(LBFGSCRF(), strengths=strengths, l1_ratios=(0.0,), **options)
+    search.set_params(scoring=lambda *_: next(scores))
+    return search.fit(X, Y, X_val=X[:5], y_val=Y[:5])
 
 
 def tried(search):
@@ -227,3 +241,72 @@ def test_a_search_keeps_no_more_than_one_fit_in_memory(search, monkeypatch):
 def test_unknown_searches_are_refused():
     with pytest.raises(ValueError, match=r"'search' parameter of CRFCV must be a str"):
         CRFCV(SDCACRF(), search="bisection").fit(X, Y)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("scores", "edge"),
+    [
+        ([3.0, 2.0, 1.0], "10, is the largest of the strengths: a larger one"),
+        ([1.0, 2.0, 3.0], "0.1, is the smallest of the strengths: a smaller one"),
+        ([1.0, 3.0, 2.0], None),
+        ([3.0, 3.0, 2.0], None),
+        ([1.0, 3.0, 3.0], None),
+    ],
+)
+def test_a_best_strength_at_the_edge_is_told(scores, edge):
+    strengths = (10.0, 1.0, 0.1)
+    if edge is None:
+        scored(scores, strengths)
+        return
+    with pytest.warns(SearchBoundWarning, match=edge) as caught:
+        search = scored(scores, strengths)
+    assert search.best_score_ == 3.0
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_strength_has_no_edge():
+    assert scored([1.0], (0.5,)).best_strength_ == 0.5
+
+
+def test_a_bump_does_not_end_a_path():
+    strengths = tuple(0.5**k for k in range(6))
+    search = scored([1.0, 3.0, 2.0, 2.5, 4.0, 1.0], strengths)
+    assert search.best_score_ == 4.0
+    # Nor do two falls that are small beside their spread over the folds.
+    of_folds = iter([5.0, 1.0, 4.7, 1.1, 4.4, 1.2, 6.0, 2.0])
+    search = CRFCV(LBFGSCRF(), strengths=strengths[:4], l1_ratios=(0.0,), cv=2)
+    search.set_params(scoring=lambda *_: next(of_folds))
+    assert search.fit(X, Y).best_score_ == 4.0
+
+
+def test_the_strengths_of_recordings_lie_about_the_alpha_of_auto():
+    """By default; those of text, and of short runs, are from 10 to 0.01."""
+    rng = np.random.default_rng(0)
+    y = [np.repeat(rng.integers(2, size=8), 20).tolist() for _ in range(6)]
+    rows = [np.array(path)[:, None] + rng.standard_normal((160, 2)) for path in y]
+    crf = LBFGSCRF(tol=1e-2)
+    auto = 6 * clone(crf).fit(rows, y).alpha_
+    search = CRFCV(crf, l1_ratios=(0.0,)).fit(rows, y, X_val=rows, y_val=y)
+    assert_allclose(search.cv_results_["strength"][0], 10 * auto)
+    assert auto > 5.0
+    words = [[{"x": str(value > 0)} for value in own[:, 0]] for own in X]
+    tagger = make_tagger(SequenceVectorizer(), crf)
+    search = CRFCV(tagger, l1_ratios=(0.0,)).fit(words, Y)
+    assert search.cv_results_["strength"][:3].tolist() == [10.0, 3.0, 1.0]
+
+
+def test_groups_stay_in_one_fold():
+    groups = [f"person {i % 4}" for i in range(len(X))]
+    options = {"strengths": (1.0, 0.1), "l1_ratios": (0.0,)}
+    own = CRFCV(LBFGSCRF(), cv=4, **options).fit(X, Y, groups=groups)
+    splits = list(GroupKFold(4).split(X, groups=groups))
+    by_hand = CRFCV(LBFGSCRF(), cv=splits, **options).fit(X, Y)
+    assert_allclose(
+        own.cv_results_["mean_test_score"], by_hand.cv_results_["mean_test_score"]
+    )
+    given = CRFCV(LBFGSCRF(), cv=GroupKFold(4), **options).fit(X, Y, groups=groups)
+    assert_allclose(given.best_score_, own.best_score_)
+    with pytest.raises(ValueError, match="groups are for folds"):
+        own.fit(X, Y, groups=groups, X_val=X, y_val=Y)

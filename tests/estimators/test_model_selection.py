@@ -168,3 +168,16 @@ def test_errors():
         cross_val_predict_proba(CRF, X, None)
     with pytest.raises(TypeError, match="labels must be of one type"):
         cross_val_predict_proba(CRF, X, [["a"] * len(y[0]), *y[1:]])
+
+
+def test_a_number_of_folds_keeps_groups_together():
+    groups = np.arange(15) % 5
+    own = cross_val_predict_proba(CRF, X, y, groups=groups, cv=3)
+    splits = list(GroupKFold(3).split(X, groups=groups))
+    by_hand = cross_val_predict_proba(CRF, X, y, cv=splits)
+    for found, expected in zip(own, by_hand, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    default = cross_val_predict_proba(CRF, X, y, groups=groups)
+    alone = list(GroupKFold(5).split(X, groups=groups))
+    expected = cross_val_predict_proba(CRF, X, y, cv=alone)
+    np.testing.assert_array_equal(default[0], expected[0])
