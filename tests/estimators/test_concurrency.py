@@ -196,7 +196,7 @@ def test_ctrl_c_stops_an_epoch_of_a_parser(n_best):
     features = ArcFeatures(["h.word m.word"], columns=("word",), n_features=64)
     parser = OnlineDependencyCRF(features=features, n_best=n_best)
     arcs, heads, _ = parser._read_trees([["go", "home"]], [[0, 1]])
-    steps = parser._steps(arcs, heads, parser._state(arcs, keeps=False))
+    kernel = parser._new_learner(arcs, heads, goes_on=False).kernel
     order = np.zeros(3_000_000, dtype=np.intp)
 
     def interrupt(*_):
@@ -206,10 +206,10 @@ def test_ctrl_c_stops_an_epoch_of_a_parser(n_best):
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.01)
         with pytest.raises(KeyboardInterrupt):
-            steps.epoch_in_order(order)
+            kernel.epoch_in_order(order)
     finally:
         signal.signal(signal.SIGALRM, before)
-    assert 0 < steps.n_visits < len(order)
+    assert 0 < kernel.n_visits < len(order)
 
 
 @ON_LINUX
