@@ -1,14 +1,18 @@
 """Inputs that ask too much of a reader: the time is linear in their size.
 
-Each format has rows in the table below, so a new format needs one too.
+Each format has rows in the table below, or repeats what is shown of it on the page of
+formats: a new format with such an example has a row.
 """
 
 import gc
 import io
 import json
+import re
 import time
 import warnings
+from ast import literal_eval
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -240,7 +244,19 @@ def data_of(rows):
     return lambda n, folder: rows(n)
 
 
+PAGE = Path(__file__).parents[3] / "docs" / "formats.rst"
+SHOWN = re.findall(
+    r'>>> show\(("(?:[^"\\]|\\.)*"), "([\w-]+)"\)', PAGE.read_text("utf-8")
+)
+
+
+def repeated(text):
+    """Return the row of a text, n of them."""
+    return lambda n: text * n
+
+
 KINDS = [
+    *((name, [repeated(literal_eval(text))], text_of) for text, name in SHOWN),
     *((name, rows, text_of) for name, rows in TEXTS.items()),
     *((name, rows, notes_of) for name, rows in NOTES.items()),
     *((name, rows, concepts_of) for name, rows in CONCEPTS.items()),
