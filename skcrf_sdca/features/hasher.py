@@ -1,7 +1,7 @@
 """Hashing of feature dicts, or of lists of strings, to columns, without a vocabulary.
 
-`SequenceVectorizer` defines which features an item has, and scikit-learn's
-`FeatureHasher` the column and the sign of a name.
+`SequenceVectorizer` defines which features an item has, and hashing.py the column and
+the sign of a name, which are those of scikit-learn's `FeatureHasher`.
 """
 
 from numbers import Integral
@@ -9,12 +9,12 @@ from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction import FeatureHasher
 
 from skcrf_sdca._kernels.features._encoder import Encoder, Lookup
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.features.hashing import hashed_columns
 from skcrf_sdca.features.transformer import StatelessTransformer
 from skcrf_sdca.features.vectorizer import encode, encoded_rows
 from skcrf_sdca.features.vocabulary import vocabulary_names
@@ -138,9 +138,7 @@ class SequenceHasher(StatelessTransformer):
 
     def _columns(self, names):
         """Return the column and the sign of each name, a row of a sparse array."""
-        if not len(names):
-            return sp.csr_array((0, self.n_features))
-        hasher = FeatureHasher(
-            self.n_features, input_type="string", alternate_sign=self.alternate_sign
-        )
-        return hasher.transform([name] for name in names)
+        options = self.n_features, self.alternate_sign
+        columns, signs = hashed_columns(names.tolist(), *options)
+        bounds = np.arange(len(names) + 1)
+        return sp.csr_array((signs, columns, bounds), (len(names), self.n_features))

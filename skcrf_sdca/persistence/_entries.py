@@ -51,6 +51,8 @@ VECTORIZER = {
     "n_features": int,
     "vocabulary": dict,
 }
+# What a hasher has, with the defaults.
+HASHER = {"n_features": 2**20, "alternate_sign": True}
 # The arrays of the names of features: of items, and of segments.
 NAMES, SEGMENT_NAMES = "names", "segment_names"
 # of a pipeline beside its steps,
@@ -139,6 +141,18 @@ def check_vectorizer(vectorizer):
     vocabulary = vectorizer["vocabulary"]
     if set(vocabulary) != set(TABLES):
         raise ModelFormatError(f"vocabulary must have the entries {TABLES}")
+
+
+def checked_hasher(entry):
+    """Return the number of features of a hasher, and whether they have signs."""
+    fields(entry, "hasher", {"type": str, "parameters": dict})
+    own = entry["parameters"]
+    if not own.keys() <= HASHER.keys():
+        raise ModelFormatError(f"SequenceHasher has other parameters: {list(HASHER)}")
+    own = HASHER | own
+    fields(own, "hasher", {name: type(value) for name, value in HASHER.items()})
+    n_features = axis_size("hasher: n_features", own["n_features"], least=1)
+    return n_features, own["alternate_sign"]
 
 
 def lookup_from(vectorizer, array, name=NAMES):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skcrf_sdca._kernels.features._encoder import Lookup
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.trees import arcs_of
 from skcrf_sdca.model.explanation import (
@@ -145,7 +146,7 @@ class ExplanationMixin:
         if self._model.structure == "trees":
             sequence, _ = arcs_of(sequence, 0)
         known, _, _ = encoded(items, sequence)
-        of_all, _, _ = encoded(items, sequence, grows=True)
+        of_all, _, _ = encoded(items, sequence, Lookup.empty())
         return len(of_all) - len(known), len(of_all)
 
 

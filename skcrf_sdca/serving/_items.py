@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 
-from skcrf_sdca._kernels.features._encoder import Encoder, Lookup, type_of_items
+from skcrf_sdca._kernels.features._encoder import Encoder, type_of_items
 from skcrf_sdca._utils.messages import described
 
 # The items that stand for those of a plain type, and what messages call these.
@@ -30,14 +30,15 @@ def held(sequence):
     return list(sequence) if isinstance(sequence, Iterator) else sequence
 
 
-def encoded(items, sequence, *, grows=False):
+def encoded(items, sequence, lookup=None):
     """Return data, indices and indptr of the rows of a sequence of `Items`.
 
-    With ``grows`` all its features have numbers, and not only those that are known.
+    With an empty ``lookup`` all its features have numbers, and not only those that are
+    known.
     """
     if type_of_items(sequence) is not items.item_type:
         sequence = plain_items(items.item_type, sequence)
-    lookup = Lookup.empty() if grows else items.lookup
+    grows, lookup = lookup is not None, lookup or items.lookup
     encoder = Encoder(lookup, grows=grows, dtype=items.dtype)
     try:
         if items.item_type is dict:

@@ -20,6 +20,7 @@ from skcrf_sdca.persistence._entries import (
     check_parser,
     check_pipeline,
     check_vectorizer,
+    checked_hasher,
     lookup_from,
 )
 from skcrf_sdca.persistence._fields import ModelFormatError
@@ -27,6 +28,7 @@ from skcrf_sdca.persistence._head import model_of
 from skcrf_sdca.persistence._labels import labels_from
 from skcrf_sdca.persistence._templates import templates_from
 from skcrf_sdca.persistence._values import DTYPES, parameters_from
+from skcrf_sdca.serving._rows import CsrRows
 from skcrf_sdca.serving._weights import (
     OF_STRUCTURES,
     Coef,
@@ -42,6 +44,7 @@ STRUCTURES = dict.fromkeys(CHAINS, "chain")
 STRUCTURES |= {"DependencyCRF": "trees", "SegmentCRF": "segments"}
 _OF_GRAPHS = "its graphs are read, and their nodes eliminated, with SciPy"
 NOT_SERVED = dict.fromkeys(("GraphCRF", "TreeCRF"), _OF_GRAPHS)
+HASHER = "SequenceHasher"
 # The entries of chains that are structures of their own.
 OTHERS = ("tuples", "label_parts")
 OF_PIPELINE = ("features", "vectorizer", "crf")
@@ -52,10 +55,11 @@ OF_ROWS = ("arrays", "packed", "signals", "table_with_lengths")
 class Items(NamedTuple):
     """How dicts, lists of str or tokens are read."""
 
-    item_type: type
+    item_type: type | None  # None if it may be any
     dtype: type
-    lookup: Lookup
+    lookup: Lookup | None  # None of a hasher
     templates: dict[str, Any] | None  # the parameters of a TokenFeatures
+    hashing: tuple[int, bool] | None = None  # the parameters of a hasher
 
 
 class Model(NamedTuple):
@@ -77,13 +81,14 @@ class Model(NamedTuple):
 
     def names_of(self, rows):
         """Return the names of the features in rows, by their numbers."""
-        if self.items is not None:
+        if self.items is not None and self.items.lookup is not None:
             wanted = np.zeros(self.coef.n_features, dtype=np.uint8)
             wanted[rows.indices] = True
             return self.items.lookup.names_of(wanted)
         if self.feature_names is not None:
             return self.feature_names
-        return [f"x{j}" for j in range(self.coef.n_features)]
+        numbers = rows.indices if isinstance(rows, CsrRows) else range(rows.shape[1])
+        return {j: f"x{j}" for j in map(int, numbers)}
 
 
 def model_from(document, array):
@@ -130,7 +135,7 @@ def _check_is_served(crf, vectorizer):
         if crf.get("input_format") in OF_ROWS:
             return
         why = f"its input format is {crf.get('input_format')!r:.40}"
-    elif vectorizer.get("type") != "SequenceVectorizer":
+    elif vectorizer.get("type") not in ("SequenceVectorizer", HASHER):
         why = f"its features come from a {vectorizer.get('type')!s:.40}"
     else:
         return
@@ -150,8 +155,6 @@ def _check_entries(parts, of_rows=OF_ROWS):
     of_segments = ["segments"] * (crf["type"] == "SegmentCRF")
     attributes_of(crf, dict.fromkeys([*more, *of_segments], dict))
     own, before = crf["vectorizer"], parts.get("vectorizer")
-    if before is not None:
-        check_vectorizer(before)
     if own is not None:
         check_vectorizer(own)
     taken = crf["input_format"]
@@ -159,7 +162,7 @@ def _check_entries(parts, of_rows=OF_ROWS):
     expected = "packed" if before else own and own["input_format"]
     is_right = taken == expected if expected else taken in of_rows
     if before is not None:
-        taken, is_right = before["input_format"], is_right and own is None
+        taken, is_right = _checked_format(before), is_right and own is None
     if "features" in parts:
         name = parts["features"].get("type")
         of_arcs = crf["type"] == "DependencyCRF" and before is None
@@ -167,6 +170,15 @@ def _check_entries(parts, of_rows=OF_ROWS):
         is_right &= (name, taken) == names
     if not is_right:
         raise ModelFormatError("the input formats of its parts do not fit")
+
+
+def _checked_format(vectorizer):
+    """Return the input format of the entries of a vectorizer, or of a hasher."""
+    if vectorizer.get("type") == HASHER:
+        # A hasher takes others as well.
+        return "strings"
+    check_vectorizer(vectorizer)
+    return vectorizer["input_format"]
 
 
 def _model_of(crf, array, vectorizer=None, features=None):
@@ -180,7 +192,8 @@ def _model_of(crf, array, vectorizer=None, features=None):
         items = _items_from(vectorizer, features, n_features, array)
     parameters = parameters_from(crf["parameters"])
     classes = labels_from(crf["labels"])
-    coef_from = coef_of_rows if items is None else coef_of_items
+    is_named = items is not None and items.lookup is not None
+    coef_from = coef_of_items if is_named else coef_of_rows
     own = OF_STRUCTURES[structure](crf, array, classes.tolist(), coef_from)
     # Parts of labels have weights in the place of labels.
     n_columns = own[1].shape[1] if structure == "label_parts" else len(classes)
@@ -261,16 +274,22 @@ def _items_from(vectorizer, features, n_features, array):
 
     The vectorizer loses its vocabulary.
     """
-    n_known = vectorizer["n_features"]
+    templates = None if features is None else templates_from(features)
+    is_hasher = vectorizer.get("type") == HASHER
+    hashing = checked_hasher(vectorizer) if is_hasher else None
+    n_known = vectorizer["n_features"] if hashing is None else hashing[0]
     if n_known != n_features:
         raise ModelFormatError(
             f"the vectorizer has {n_known} features, but the CRF {n_features}"
         )
+    if hashing is not None:
+        item_type = None if templates is None else list
+        return Items(item_type, np.float64, None, templates, hashing)
     lookup = lookup_from(vectorizer, array)
     del vectorizer["vocabulary"]
     return Items(
         ITEM_TYPES[vectorizer["input_format"]],
         DTYPES[vectorizer["parameters"].get("dtype", "float64")],
         lookup.in_tables(),
-        None if features is None else templates_from(features),
+        templates,
     )

@@ -105,10 +105,9 @@ class Predictor(ExplanationMixin, LikelihoodMixin):
         ------
         ModelFormatError
             If the file is damaged, is not a model, or holds a model that only
-            `load_model` reads: of a table without lengths, of graphs, with a
-            `SequenceHasher` or with features of segments. The message says why. The
-            error is a ValueError. The parameters and the stream that only another fit
-            would use are not read.
+            `load_model` reads: of a table without lengths, of graphs, or with features
+            of segments. The message says why. The error is a ValueError. The parameters
+            and the stream that only another fit would use are not read.
         TypeError, MemoryError, OSError
             As `load_model`.
         """

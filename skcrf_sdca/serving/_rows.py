@@ -3,15 +3,20 @@
 Rows are an array, a list of rows, or a sparse matrix: SciPy is not imported for it.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skcrf_sdca._kernels.features._encoder import Lookup, type_of_items
 from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._kernels.features._weights import Weights
 from skcrf_sdca._kernels.inference._sequence_tagger import impossible
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca.features.hashing import hashed_columns
+from skcrf_sdca.features.vocabulary import vocabulary_names
+from skcrf_sdca.serving._items import encoded, held
 from skcrf_sdca.structures.chain.chains import Chains
 
 
@@ -108,6 +113,48 @@ class RowTagger:
             raise ValueError(f"sequence must have two axes, got shape {rows.shape}")
         dtype = np.float32 if rows.dtype == np.float32 else np.float64
         return np.ascontiguousarray(rows, dtype=dtype)
+
+
+class HashTagger(RowTagger):
+    """The same for dicts, or lists of str, whose names are hashed to columns.
+
+    ``items`` are the `Items` of a hasher.
+    """
+
+    def __init__(self, items: Any, *of_rows: Any) -> None:
+        super().__init__(*of_rows, False)
+        self._items = items
+
+    def rows(self, sequence: Any) -> CsrRows:
+        """Return the rows of a sequence."""
+        items, lookup = self._items, Lookup.empty()
+        found = items.item_type or type_of_items(sequence)
+        if found is None:
+            sequence = held(sequence)
+            is_dict = isinstance(next(iter(sequence or ()), None), Mapping)
+            found = dict if is_dict else list
+        own = encoded(items._replace(item_type=found), sequence, lookup)
+        data, indices, indptr = own
+        names = vocabulary_names(lookup, indices.max(initial=-1) + 1)
+        columns, signs = hashed_columns(names.tolist(), *items.hashing)
+        shape = len(indptr) - 1, self._n_features
+        found = CsrRows(data * signs[indices], columns[indices], indptr, shape)
+        return _summed(found)
+
+
+def _summed(rows):
+    """Return rows whose columns ascend: equal ones are added, and zeros left out."""
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    order = np.lexsort((rows.indices, row))
+    row, columns = row[order], rows.indices[order]
+    is_first = np.diff(row, prepend=-1) != 0
+    is_first |= np.diff(columns, prepend=-1) != 0
+    begin = np.flatnonzero(is_first)
+    sums = np.add.reduceat(rows.data[order], begin) if len(begin) else np.zeros(0)
+    kept = begin[sums != 0.0]
+    counts = np.bincount(row[kept], minlength=rows.shape[0])
+    bounds = np.append(0, np.cumsum(counts))
+    return CsrRows(sums[sums != 0.0], columns[kept], bounds, rows.shape)
 
 
 def rows_of_ones(columns: NDArray[np.int32], n_features: int) -> CsrRows:

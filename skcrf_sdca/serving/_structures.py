@@ -18,7 +18,7 @@ from skcrf_sdca.data.spans import scheme_of_readable
 from skcrf_sdca.model.span_queries import SegmentReading
 from skcrf_sdca.serving._items import encoded, plain_items
 from skcrf_sdca.serving._model import Model
-from skcrf_sdca.serving._rows import CsrRows, RowTagger
+from skcrf_sdca.serving._rows import CsrRows, HashTagger, RowTagger
 from skcrf_sdca.serving._weights import Coef
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.tuple_scores import TupleWeights
@@ -40,10 +40,11 @@ def reader_of(model: Model, coef: Coef, weights: Any, chains: Chains) -> Any:
     ``coef`` are its weights of features, and ``weights`` the same compiled.
     """
     items, temperature = model.items, model.temperature or 1.0
+    of_rows = weights, chains, temperature, (coef.n_features, coef.columns)
     if items is None:
-        is_signal = model.input_format == "signals"
-        columns = coef.n_features, coef.columns
-        return RowTagger(weights, chains, temperature, columns, is_signal)
+        return RowTagger(*of_rows, model.input_format == "signals")
+    if items.hashing is not None:
+        return HashTagger(items, *of_rows)
     plain = partial(plain_items, items.item_type)
     reading = items.lookup, items.item_type, items.dtype, plain
     return SequenceTagger(reading, weights, chains, temperature, LARGEST_SCORE)
@@ -110,7 +111,7 @@ class ServedSequences:
     def rows_of(self, sequence: Any) -> Any:
         """Return the features of a sequence, an array of rows or `CsrRows`."""
         items, n_features = self._model.items, self._model.coef.n_features
-        if items is None:
+        if items is None or items.hashing is not None:
             return self._reader.rows(sequence)
         data, indices, indptr = encoded(items, sequence)
         return CsrRows(data, indices, indptr, (len(indptr) - 1, n_features))
