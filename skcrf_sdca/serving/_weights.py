@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca._kernels.features._features import RowLayout
+from skcrf_sdca._kernels.features._features import RowLayout, rows_of_features
 from skcrf_sdca._kernels.features._weights import Weights
 from skcrf_sdca._utils.archives import FLOAT, INT
 from skcrf_sdca._utils.memory import check_fits
@@ -115,12 +115,8 @@ def coef_of_items(array, name, n_stored, n_features, n_labels):
     if n_stored is None:
         return _dense_coef(array, name, n_features, n_labels)
     values, features, indptr = _stored(array, name, n_stored, (n_labels, n_features))
-    # From a row for each label to a row for each feature.
-    order = np.argsort(features, kind="stable")
-    counts = np.bincount(features, minlength=n_features)
-    bounds = np.concatenate([[0], np.cumsum(counts)])
-    labels = _rows_of(indptr)[order]
-    return Coef(values[order], n_features, n_labels, bounds, labels)
+    bounds, labels, own = rows_of_features(values, features, indptr, n_features)
+    return Coef(own, n_features, n_labels, bounds, labels)
 
 
 def _dense_coef(array, name, n_features, n_labels):

@@ -58,8 +58,8 @@ cdef class RowLayout:
         self.size = len(labels)
         self.bounds = bounds
         # One element more than needed: the address of an empty array is not defined.
-        self.labels = np.append(labels, 0).astype(np.int32)
-        self.observed = np.append(observed, 0).astype(np.uint8)
+        self.labels = np.append(labels, 0).astype(np.int32, copy=False)
+        self.observed = np.append(observed, 0).astype(np.uint8, copy=False)
         self.first, self.label = &self.bounds[0], &self.labels[0]
 
     cdef Py_ssize_t begin(self, Py_ssize_t j) noexcept nogil:
@@ -71,6 +71,45 @@ cdef class RowLayout:
         if self.first != NULL:
             return self.first[j + 1] - self.first[j]
         return self.n_labels
+
+
+def rows_of_features(
+    const double[::1] values,
+    const long long[::1] features,
+    const long long[::1] indptr,
+    Py_ssize_t n_features,
+):
+    """Return weights that have a row for each label with a row for each feature.
+
+    Parameters
+    ----------
+    values, features, indptr : ndarrays
+        CSR rows of labels. The features are from 0 to n_features - 1, and indptr ends
+        with their number: the caller has checked it.
+    n_features : int
+
+    Returns
+    -------
+    bounds, labels, values : ndarrays
+        As `RowLayout` takes them, and the weights in this order.
+    """
+    ends = np.zeros(n_features + 2, dtype=np.int64)
+    labels = np.empty(len(values), dtype=np.int32)
+    weights = np.empty(len(values))
+    cdef long long[::1] end = ends
+    cdef int[::1] label = labels
+    cdef double[::1] weight = weights
+    cdef Py_ssize_t e, k, place
+    for e in range(features.shape[0]):
+        end[features[e] + 2] += 1
+    np.cumsum(ends, out=ends)
+    # Where the next weight of feature j goes, end[j + 1], is at last its end.
+    for k in range(indptr.shape[0] - 1):
+        for e in range(indptr[k], indptr[k + 1]):
+            place = end[features[e] + 1]
+            label[place], weight[place] = <int> k, values[e]
+            end[features[e] + 1] = place + 1
+    return ends[: n_features + 1], labels, weights
 
 
 cdef class FeatureRows:
