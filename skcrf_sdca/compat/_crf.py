@@ -5,7 +5,7 @@ It has all parameters and methods of that class. Some parameters have no effect.
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial, wraps
 from inspect import signature
@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,11 +29,14 @@ from skcrf_sdca._utils.sklearn_private import (
 )
 from skcrf_sdca._utils.typing import (
     ClassWeight,
+    Dataset,
+    Decoding,
     Items,
     Labels,
     RandomState,
     Sequences,
     SolverName,
+    SpanScheme,
 )
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca._utils.words import in_words
@@ -58,6 +62,7 @@ from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.model.fitted import fitted_format, set_fitted, set_input
+from skcrf_sdca.structures.scores import DECODERS, POSTERIOR, VITERBI
 
 if TYPE_CHECKING:
     from skcrf_sdca._utils.sklearn_typing import EstimatorBase as BaseEstimator
@@ -194,6 +199,11 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
     random_state : int, RandomState instance or None, default=0
         Determines the order of the visits. With the default, every fit has the same
         bits.
+    decoding : {"viterbi", "posterior"}, default="viterbi"
+        What `predict` and `score` return: the most probable labels of a sequence as a
+        whole, as CRFsuite, or those with the largest expected number of right ones, see
+        :doc:`/decoding`. It may be set after `fit`, too. ``tagger_`` and files of
+        CRFsuite do not have it. "ap", "pa" and "arow" take "viterbi" alone.
 
     Attributes
     ----------
@@ -287,6 +297,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
     class_weight: ClassWeight | None = None
     n_jobs: int | None = None
     random_state: RandomState = 0
+    decoding: Decoding = VITERBI
 
     _parameter_constraints: ClassVar[dict] = {
         "model_filename": [str, os.PathLike, None],
@@ -303,7 +314,14 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         "solver": [Choices(set(get_args(SolverName)))],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
+        "decoding": [Choices(set(DECODERS))],
     }
+
+    def __setattr__(self, name, value):
+        """Set an attribute; the fitted estimator follows the parameter `decoding`."""
+        super().__setattr__(name, value)
+        if name in ("decoding", "estimator_") and "estimator_" in vars(self):
+            self.estimator_.decoding = self.decoding
 
     @validates_parameters
     def fit(
@@ -393,7 +411,10 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         -------
         y : list of T labels
         """
-        return self._of_single("predict", xseq) or self.predict([xseq])[0]
+        found = None
+        if self.decoding == VITERBI:
+            found = self._of_single("predict", xseq)
+        return found or self.predict([xseq])[0]
 
     def predict_marginals(self, X: Sequences) -> list[list[dict[Any, float]]]:
         """Return the probability of every label at every position, by name.
@@ -427,6 +448,49 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         """
         found = self._of_single("marginals", xseq)
         return found or self.predict_marginals([xseq])[0]
+
+    def predict_spans(
+        self,
+        X: Dataset,
+        *,
+        scheme: SpanScheme | None = None,
+        tokens: Iterable[Iterable[str]] | None = None,
+    ) -> NDArray[Any]:
+        """Return the spans of the predicted labels, with their probabilities.
+
+        ``sklearn_crfsuite.CRF`` does not have this method; with it, a `Tagger` has
+        `tag`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        scheme, tokens
+            As in ``predict_spans`` of `skcrf_sdca.CRF`.
+
+        Returns
+        -------
+        spans : ndarray of shape (n,)
+            As of `skcrf_sdca.CRF`: lists of (type, begin, end, probability). Of "ap",
+            "pa" and "arow" the probabilities are as in `predict_marginals`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in `skcrf_sdca.CRF`.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.compat import CRF
+        >>> X, y = [[["w=the"], ["w=Rhine"]]] * 9, [["O", "B-LOC"]] * 9
+        >>> ((span,),) = CRF(c2=0.1).fit(X, y).predict_spans(X[:1])
+        >>> span[:3]
+        ('LOC', 1, 2)
+        """
+
+        def spans(crf, X):
+            return _log_linear(crf).predict_spans(X, scheme=scheme, tokens=tokens)
+
+        return self._read(X, spans)
 
     def __sklearn_tags__(self):
         """Return the tags: a classifier of sequences, and of no table."""
@@ -606,6 +670,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
             "n_jobs": self.n_jobs,
             "random_state": self.random_state,
             "verbose": int(self.verbose),
+            "decoding": self.decoding,
         }
         words = {"max_iter": "max_iterations"}
         if (online := self._algorithm.online) is not None:
@@ -649,6 +714,11 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
             raise InvalidParameterError(
                 "The 'class_weight' parameter of CRF must be None with algorithm='ap', "
                 "whose loss has no cost; use 'pa'."
+            )
+        if self._algorithm.online is not None and self.decoding == POSTERIOR:
+            raise InvalidParameterError(
+                f"The 'decoding' parameter of CRF must be {VITERBI!r} with algorithm="
+                f"{self.algorithm!r}, which learns scores and no probabilities."
             )
         if self._algorithm.online is None and not any(self._strengths()):
             raise InvalidParameterError(
@@ -704,9 +774,14 @@ def _or(value, default):
 
 def _marginals(crf, X):
     """Return predict_proba of an estimator, of scores those of exp(score) / Z."""
-    if not crf.temperature_:
-        crf = set_fitted(type(crf)(), {**vars(crf), "temperature_": 1.0})
-    return crf.predict_proba(X)
+    return _log_linear(crf).predict_proba(X)
+
+
+def _log_linear(crf):
+    """Return an estimator, of scores alone as that of exp(score) / Z."""
+    if crf.temperature_:
+        return crf
+    return set_fitted(type(crf)(), {**vars(crf), "temperature_": 1.0})
 
 
 def _name_of(estimator):

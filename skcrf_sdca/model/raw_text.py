@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
@@ -109,8 +110,10 @@ class TagsText:
         is_of_scheme = hasattr(crf, "scheme_")
         # A model of segments was fitted in a scheme, and answers in no other.
         if scheme is None and not is_of_scheme:
-            names = tuple(names_of_classes(crf, crf.classes_))
-            scheme = _scheme_of_names(names, scheme_of(crf.transitions))
+            # Those of compat.CRF are a list, and it has no such parameter.
+            names = tuple(names_of_classes(crf, np.asarray(crf.classes_)))
+            first = scheme_of(getattr(crf, "transitions", None))
+            scheme = _scheme_of_names(names, first)
         has_spans = is_of_scheme or scheme is not None
         if not sentences:
             return [], [] if has_spans else None

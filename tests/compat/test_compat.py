@@ -28,6 +28,7 @@ from skcrf_sdca import (
     PackedSequences,
     PassiveAggressiveCRF,
     SequenceVectorizer,
+    make_tagger,
 )
 from skcrf_sdca._utils.sklearn_versions import BEFORE_1_9
 from skcrf_sdca._utils.typing import SolverName
@@ -55,6 +56,7 @@ from skcrf_sdca.metrics import flat_f1_score
 from skcrf_sdca.model.fitted import set_fitted
 from skcrf_sdca.persistence import load_model, save_model
 from skcrf_sdca.serving import Predictor
+from skcrf_sdca.text import TokenFeatures
 
 NAMES = {"intercept": "bias", "start": "BOS", "end": "EOS"}
 
@@ -600,6 +602,63 @@ class TestCRF:
         np.testing.assert_array_equal([list(p.values()) for p in found[0]], proba[0])
         assert crf.score(X, y) == inner.score(X, y)
 
+    def test_decoding(self, tmp_path):
+        """A path that is most often right as a whole has fewer right labels."""
+        rng = np.random.default_rng(0)
+        y = [np.repeat(rng.integers(3, size=40), 5).tolist() for _ in range(9)]
+        X = [[[*map(str, rng.integers(k, k + 3, 2))] for k in own] for own in y]
+        crf = CRF(c2=0.5).fit(X[:6], y[:6])
+        whole = crf.predict(X[6:]), crf.score(X[6:], y[6:])
+        assert crf.set_params(decoding="posterior").predict(X[6:]) != whole[0]
+        assert crf.score(X[6:], y[6:]) > whole[1]
+        inner = CRF(c2=0.5, decoding="posterior").fit(X[:6], y[:6]).estimator_
+        assert crf.predict(X[6:]).tolist() == inner.predict(X[6:]).tolist()
+        assert crf.predict_single(X[6]) == crf.predict(X[6:])[0]
+        save_model(crf, tmp_path / "m")
+        for again in (load_model(tmp_path / "m"), pickle.loads(pickle.dumps(crf))):
+            assert again.predict(X[6:]) == crf.predict(X[6:])
+        found = Predictor.load(tmp_path / "m").predict_one(X[6])
+        assert found == crf.predict_single(X[6])
+        crf.decoding = "viterbi"
+        assert crf.predict(X[6:]) == whole[0]
+        assert crf.predict_single(X[6]) == whole[0][0]
+
+    @pytest.mark.parametrize("algorithm", ["ap", "pa", "arow"])
+    def test_scores_alone_have_no_posterior(self, algorithm):
+        crf = CRF(algorithm=algorithm, decoding="posterior")
+        with pytest.raises(InvalidParameterError, match="'decoding' .*'viterbi' with"):
+            crf.fit([[["a"]]], [["A"]])
+
+    def test_decoding_of_a_file(self, tmp_path):
+        X, y = random_sequences()
+        CRF(c2=0.1, model_filename=tmp_path / "m").fit(X, y)
+        crf = CRF(model_filename=tmp_path / "m", decoding="posterior")
+        expected = from_crfsuite(tmp_path / "m").predict(X, decoding="posterior")
+        assert crf.predict(X) == expected.tolist()
+
+    @pytest.mark.parametrize("algorithm", ["lbfgs", "ap"])
+    def test_spans(self, algorithm):
+        X, y = [[["w=the"], ["w=Rhine"]]] * 9, [["O", "B-LOC"]] * 9
+        crf = CRF(algorithm=algorithm).fit(X, y)
+        (found,) = crf.predict_spans(X[:1])
+        proba = crf.predict_marginals_single(X[0])[1]["B-LOC"]
+        assert found == [("LOC", 1, 2, pytest.approx(proba))]
+        (found,) = crf.predict_spans(X[:1], scheme="BIO", tokens=[["the", "Rhine"]])
+        assert [span[-1] for span in found] == ["Rhine"]
+
+    @pytest.mark.parametrize("algorithm", ["lbfgs", "ap"])
+    def test_a_tagger_takes_text(self, algorithm):
+        X, y = [["in", "Basel"], ["left", "."]] * 9, [["O", "B-LOC"], ["O", "O"]] * 9
+        tagger = make_tagger(TokenFeatures(), CRF(algorithm=algorithm)).fit(X, y)
+        tagged = tagger.tag("They  left.\nNow in Basel.")
+        assert [(s.type, s.begin, s.end, s.text) for s in tagged.spans] == [
+            ("LOC", 19, 24, "Basel")
+        ]
+        assert tagged.sentences[0].labels == ["O"] * 3
+        assert 0.5 < tagged.spans[0].probability <= 1.0
+        tagger.fit(X, [["out", "place"], ["out", "out"]] * 9)
+        assert tagger.tag("in Basel").sentences[0].labels == ["out", "place"]
+
     def test_strings_arrays_and_packed(self):
         X, y = random_sequences()
         strings = as_strings(X)
@@ -646,6 +705,7 @@ class TestCRF:
             "n_jobs",
             "random_state",
             "class_weight",
+            "decoding",
         }
 
     @pytest.mark.parametrize(
@@ -658,6 +718,7 @@ class TestCRF:
             {"c2": -1},
             {"max_iterations": 0},
             {"class_weight": "frequent"},
+            {"decoding": "best"},
             {"min_freq": -1},
             {"solver": "newton"},
         ],
