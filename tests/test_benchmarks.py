@@ -334,6 +334,36 @@ def test_seeds_are_compared(run, corpora):
 
 
 @pytest.mark.slow
+def test_a_retrain_is_measured_cold_and_from_the_last_model(run, corpora):
+    header, *rows = run("retrain", "--known", "40", data=corpora).stdout.splitlines()
+    assert header.split()[-2:] == ["epochs", "above"]
+    assert [row.split()[3] for row in rows] == ["cold", "init"] * 6
+    # On its own sentences the last model is at the optimum.
+    above = [float(row.split()[-1].rstrip("%")) for row in rows]
+    assert max(map(abs, above[4::6] + above[5::6])) < 0.2 < min(above[0::6])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+def test_ways_from_a_string_to_spans_are_compared(corpora):
+    pytest.importorskip("pycrfsuite")
+    few = "--sentences", "100", "--calls", "3"
+    rows = run_anew("string_to_spans", *few, data=corpora).stdout.splitlines()
+    alone = {
+        row.split()[0]: row.split()[-1] for row in rows if row.endswith(("s", "o"))
+    }
+    assert (alone["Predictor"], alone["compat.pycrfsuite"]) == ("yes", "yes")
+    assert alone["Tagger"] == "no"
+
+
+@pytest.mark.slow
+def test_the_way_of_a_newcomer_loses_no_request(corpora):
+    printed = run_anew("newcomer_way", data=corpora).stdout
+    assert "none lost" in printed
+    assert printed.splitlines()[-1].endswith("minutes by the clock")
+
+
+@pytest.mark.slow
 def test_ways_to_train_on_some_labels_are_compared(run, corpora):
     done = run("partial_labels", "--quick", data=corpora)
     rows = [row.split() for row in done.stdout.splitlines() if "%" in row]
