@@ -4,20 +4,21 @@ import argparse
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 
 from skcrf_sdca._version import __version__
 
-from . import _drift, _evaluate, _explain, _info, _tag, _template_files, _train
 from ._streams import PROGRAM, lasting_messages, say, write
 
+# The modules of the subcommands; that of `info` imports NumPy alone.
 _SUBCOMMANDS = {
-    "train": _train,
-    "tag": _tag,
-    "eval": _evaluate,
-    "explain": _explain,
-    "info": _info,
-    "drift": _drift,
-    "templates": _template_files,
+    "train": "_train",
+    "tag": "_tag",
+    "eval": "_evaluate",
+    "explain": "_explain",
+    "info": "_info",
+    "drift": "_drift",
+    "templates": "_template_files",
 }
 # The exit codes of a shell for a program that a signal ends.
 _INTERRUPTED, _BROKEN_PIPE = 130, 141
@@ -55,9 +56,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     options = argparse.Namespace(subcommand=None, traceback=False)
+    argv = sys.argv[1:] if argv is None else argv
     with lasting_messages():
         try:
-            _parser().parse_args(argv, options)
+            _parser(argv[:1]).parse_args(argv, options)
             with warnings.catch_warnings():
                 warnings.showwarning = _warner(options)
                 options.run(options)
@@ -87,7 +89,8 @@ def _warner(options):
     return lambda message, *_, **__: say(options, f"warning: {message}")
 
 
-def _parser():
+def _parser(first=()):
+    """Return the parser, with the subcommand that comes first, or else with all."""
     parser = _Parser(
         PROGRAM,
         description="Train CRFs on files of labelled text, and use them.",
@@ -97,7 +100,8 @@ def _parser():
     subparsers = parser.add_subparsers(
         dest="subcommand", metavar="SUBCOMMAND", required=True
     )
-    for name, module in _SUBCOMMANDS.items():
+    for name in _SUBCOMMANDS.keys() & first or _SUBCOMMANDS:
+        module = import_module(f".{_SUBCOMMANDS[name]}", __package__)
         subparser = subparsers.add_parser(
             name,
             help=module.HELP,

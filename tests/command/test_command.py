@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy_alone import printed
 from sklearn.base import clone
 
 from skcrf_sdca import SDCACRF, SegmentCRF, compat, load_model, make_tagger, save_model
@@ -1363,3 +1364,8 @@ def test_a_search_needs_sentences_and_no_penalty(files, run, tmp_path, capsys):
         with pytest.raises(SystemExit):
             run("train", few, "-o", tmp_path / "m", "--search", *penalty)
         assert "--search finds the penalty: give none" in capsys.readouterr().err
+
+
+def test_what_a_model_says_of_itself_needs_numpy_alone(model):
+    code = "from skcrf_sdca.command import main\nassert main(['info', {!r}]) == 0"
+    assert "Tagger: features" in printed(code.format(str(model)))
