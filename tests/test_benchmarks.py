@@ -182,6 +182,20 @@ def test_losses_of_parsers_are_compared(run, options, firsts, corpora):
 
 
 @pytest.mark.slow
+def test_the_choice_of_the_solver_is_measured(run):
+    _, *rows = run("solver_choice", "--quick").stdout.splitlines()
+    ratios = [row for row in rows if "the largest ratio of 1 is" in row]
+    assert len(ratios) == len(rows) / 2 == 7
+
+
+@pytest.mark.slow
+def test_rules_of_alpha_are_compared(run):
+    _, row, last = run("alpha_of_recordings", "--quick").stdout.splitlines()
+    assert row.startswith("'short' 60 100 6 3 ")
+    assert len(last.split(": ")[1].split()) == 5
+
+
+@pytest.mark.slow
 def test_residual_sampling_is_compared(run):
     header, *rows = run("residual_sampling", "--quick").stdout.splitlines()
     assert header.split()[:2] == ["data", "sampling"]
