@@ -27,8 +27,12 @@ from skcrf_sdca import (
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 
 PROGRAM = Path(__file__).parents[1] / "bad_inputs.py"
-ALL = [(cls.__name__, name) for cls, name in product(ESTIMATORS, sorted(CASES))]
-ALL += [("compat.CRF", name) for name in sorted(CASES.keys() - NOT_OF_COMPAT)]
+NAMES = [*(cls.__name__ for cls in ESTIMATORS), "compat.CRF"]
+ALL = [
+    (name, case)
+    for name, case in product(NAMES, sorted(CASES))
+    if name != "compat.CRF" or case not in NOT_OF_COMPAT
+]
 
 
 def try_all(cases):
@@ -56,9 +60,10 @@ def outcomes():
     return try_all(ALL)
 
 
-@pytest.mark.parametrize("case", ALL, ids=lambda case: "-".join(reversed(case)))
+@pytest.mark.parametrize("case", sorted(CASES))
 def test_input(case, outcomes):
-    assert outcomes[case] == "ok", outcomes[case]
+    found = {name: outcomes[name, own] for name, own in ALL if own == case}
+    assert set(found.values()) == {"ok"}, found
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
