@@ -35,6 +35,7 @@ cdef class Table:
     cdef Record* record(self, size_t place) noexcept
     cdef void fetch_record(self, unsigned int hash) noexcept
     cdef Record* find(self, PyObject* name, unsigned int hash) noexcept
+    cdef Record* checked(self, size_t place) except NULL
     cdef bint is_name(self, size_t place, PyObject* name) noexcept
     cdef int take(self, size_t place, Record* record) except -1
     cdef int make_slots(self, size_t n_names) except -1

@@ -171,8 +171,8 @@ cdef class Table:
     def of_packed(const long long[::1] packed, unsigned char[::1] seen):
         """Return the table of an array of `packed`, which it reads and does not copy.
 
-        It sets ``seen[number]`` of each name. ValueError if the array is no such table,
-        or a number has no place in ``seen``.
+        It sets ``seen[number]`` of each name, if it is not None. ValueError if the
+        array is no such table, or a number has no place in ``seen``.
         """
         cdef Table table = Table()
         cdef size_t place = 1
@@ -189,13 +189,14 @@ cdef class Table:
             record = table.record(place)
             if not is_whole(record, table.end - place):
                 raise ValueError("a name in a table is damaged")
-            if not 0 <= record.number < seen.shape[0]:
-                raise ValueError(
-                    f"the numbers of names must be from 0 to {seen.shape[0] - 1}"
-                )
             if n_names == packed[0]:
                 raise ValueError("a table has more names than it says")
-            seen[record.number] = True
+            if seen is not None:
+                if not 0 <= record.number < seen.shape[0]:
+                    raise ValueError(
+                        f"the numbers of names must be from 0 to {seen.shape[0] - 1}"
+                    )
+                seen[record.number] = True
             table.take(place, record)
             place += units(record.form)
             n_names += 1
@@ -212,7 +213,7 @@ cdef class Table:
         cdef Record* record
         cdef list names = [], numbers = []
         while place < self.end:
-            record = self.record(place)
+            record = self.checked(place)
             if wanted is None or (
                 0 <= record.number < wanted.shape[0] and wanted[record.number]
             ):
@@ -230,7 +231,7 @@ cdef class Table:
         cdef Record head
         cdef char* chars
         while place < self.end:
-            record = self.record(place)
+            record = self.checked(place)
             if numbers[record.number] >= 0:
                 head = Record(record.form, numbers[record.number])
                 chars = <char*> (record + 1)
@@ -268,6 +269,16 @@ cdef class Table:
                 return self.record(slot.place)
             slot = self.next(slot)
         return NULL
+
+    cdef Record* checked(self, size_t place) except NULL:
+        """Return the record at a place, of a table that others may have changed."""
+        cdef Record* record = self.record(place)
+        if self.borrows and not is_whole(record, self.end - place):
+            raise ValueError(
+                "a name in a table is damaged: the mapped file of the model was "
+                "changed in place; write a new file, rename it, and load it"
+            )
+        return record
 
     cdef inline bint is_name(self, size_t place, PyObject* name) noexcept:
         """Return whether the record at a place describes a plain str."""
@@ -482,7 +493,7 @@ cdef class Lookup:
         return found
 
     @staticmethod
-    def of_packed(units, sizes, seen):
+    def of_packed(units, sizes, seen=None):
         """Return the Lookup of the answers of `packed`, whose types are right.
 
         It sets ``seen[number]`` of each name. ValueError as of `Table.of_packed`.
@@ -538,7 +549,8 @@ cdef class Lookup:
         return vocabulary is not None and vocabulary is self.known
 
     def __reduce__(self):
-        return Lookup, (self.vocabulary,)
+        """Return an array, which joblib maps, and no dicts: these take far longer."""
+        return Lookup.of_packed, self.packed()
 
     def __eq__(self, other):
         return isinstance(other, Lookup) and self.vocabulary == other.vocabulary
