@@ -58,8 +58,9 @@ cdef class RowLayout:
         self.size = len(labels)
         self.bounds = bounds
         # One element more than needed: the address of an empty array is not defined.
-        self.labels = np.append(labels, 0).astype(np.int32, copy=False)
-        self.observed = np.append(observed, 0).astype(np.uint8, copy=False)
+        end = np.zeros(1, dtype=bool)
+        self.labels = np.append(labels, end).astype(np.int32, copy=False)
+        self.observed = np.append(observed, end).astype(np.uint8, copy=False)
         self.first, self.label = &self.bounds[0], &self.labels[0]
 
     cdef Py_ssize_t begin(self, Py_ssize_t j) noexcept nogil:
