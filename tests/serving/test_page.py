@@ -10,8 +10,18 @@ import numpy as np
 import numpy_alone
 import pytest
 
-from skcrf_sdca import SDCACRF, make_tagger, save_model
-from skcrf_sdca.text import TokenFeatures
+from skcrf_sdca import (
+    SDCACRF,
+    DependencyCRF,
+    OnlineDependencyCRF,
+    SegmentCRF,
+    make_tagger,
+    save_model,
+)
+from skcrf_sdca.serving import Predictor
+from skcrf_sdca.serving._explanation import ExplanationMixin
+from skcrf_sdca.serving._likelihood import LikelihoodMixin
+from skcrf_sdca.text import ArcFeatures, TokenFeatures
 
 PAGE = Path(__file__).parents[2] / "docs" / "serving.rst"
 # What follows the readers: it reads sentences, and writes their labels.
@@ -57,6 +67,74 @@ def test_the_reader_in_numpy(model):
     exec(block("python", "def read_model"), names)
     read = names["read_model"](path)
     assert [names["best_path"](x, *read) for x in X] == crf.predict(X).tolist()
+
+
+WORDS = [["near", "Basel"], ["the", "Rhine"]] * 5
+ARCS = [[[f"{h}>{m}"] for h in ["root", *own] for m in own] for own in WORDS]
+TAGGED = [[(word, "NOUN") for word in own] for own in WORDS]
+SEGMENTS = SegmentCRF(solver="lbfgs", tol=1e-2)
+# By default the parser has no probabilities.
+ONLINE = {"loss": "softmax_margin", "max_iter": 1}
+OF_ARCS = ArcFeatures(columns=("word", "upos"), n_features=64)
+# Of each column of the table: a model, its items, and their labels.
+SERVED = {
+    "Chains": (make_tagger(TokenFeatures(), SDCACRF()), WORDS, ["O", "B-LOC"]),
+    "SegmentCRF": (make_tagger(TokenFeatures(), SEGMENTS), WORDS, ["O", "B-LOC"]),
+    "DependencyCRF": (DependencyCRF(solver="lbfgs", tol=1e-2), ARCS, [0, 1]),
+    "OnlineDependencyCRF": (
+        OnlineDependencyCRF(features=OF_ARCS, **ONLINE),
+        TAGGED,
+        [0, 1],
+    ),
+}
+METHODS = {
+    "predict_one": lambda own, x, y: own.predict_one(x),
+    "marginals": lambda own, x, y: own.marginals(x),
+    "n_best": lambda own, x, y: own.n_best(x, 2),
+    "log_partition": lambda own, x, y: own.log_partition(x),
+    "log_likelihood": lambda own, x, y: own.log_likelihood(x, y),
+    "explain": lambda own, x, y: own.explain(x, 0),
+    "spans": lambda own, x, y: own.spans(x),
+    "tag": lambda own, x, y: own.tag("near Basel"),
+    "unknown_features": lambda own, x, y: own.unknown_features(x),
+}
+
+
+def table_of_methods():
+    """Return {structure: {method: whether it has it}} of the page."""
+    _, text = PAGE.read_text().split("Which methods a structure has\n")
+    lines = text.split("\n\n")[1].replace("``", "").splitlines()
+    head, *rows = (line.strip().split(",") for line in lines)
+    columns = zip(*rows, strict=True)
+    methods = next(columns)
+    answers = [[{"yes": True, "no": False}[cell] for cell in own] for own in columns]
+    return {
+        name: dict(zip(methods, own, strict=True))
+        for name, own in zip(head[1:], answers, strict=True)
+    }
+
+
+def test_the_table_has_every_structure_and_method():
+    table = table_of_methods()
+    assert table.keys() == SERVED.keys()
+    classes = LikelihoodMixin, ExplanationMixin, Predictor
+    public = {n for own in classes for n in vars(own) if not n.startswith("_")}
+    public -= {"load", "from_estimator", "classes_"}
+    assert public == METHODS.keys()
+    assert all(methods.keys() == METHODS.keys() for methods in table.values())
+
+
+@pytest.mark.filterwarnings("ignore:the duality gap")
+@pytest.mark.parametrize("name", SERVED)
+def test_a_structure_has_the_methods_of_the_table(name):
+    model, X, y = SERVED[name]
+    predictor = Predictor.from_estimator(model.fit(X, [y] * len(X)))
+    for method, has_it in table_of_methods()[name].items():
+        if has_it:
+            METHODS[method](predictor, X[0], y)
+        else:
+            with pytest.raises(ValueError, match=r"trees|no TokenFeatures|vocabulary"):
+                METHODS[method](predictor, X[0], y)
 
 
 # The program on the page, in the folder that has its model.
