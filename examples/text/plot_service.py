@@ -61,7 +61,7 @@ print(lines[0])
 data, model = str(folder / "names.txt"), str(folder / "names.crf")
 options = ["--columns", "word,_,label", "-q", "--metadata", "corpus=names of day 1"]
 main(["train", data, "-o", model, *options])
-main(["info", model])
+status = main(["info", model])
 
 # %%
 # Serve and ask

@@ -81,11 +81,11 @@ def write(texts):
     encoding lacks a character.
     """
     # First the results: their errors are none of the output.
-    texts = list(texts)
+    text = "".join(texts)
     if sys.stdout is None:
         raise _closed(_OUTPUT)
     try:
-        sys.stdout.writelines(texts)
+        sys.stdout.write(text)
         sys.stdout.flush()
     except UnicodeEncodeError as error:
         lacking = error.object[error.start : error.end]

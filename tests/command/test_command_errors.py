@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -411,6 +412,15 @@ def test_an_output_without_bytes_takes_the_texts(folder, monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert main(["tag", "-m", "m"]) == 0
     assert sys.stdout.getvalue() == "Anna NNP B-PER\n\n"
+
+
+def test_an_output_of_other_programs_takes_the_texts(folder, monkeypatch):
+    """Notebooks and builders of pages give one that only has what `print` asks for."""
+    written = []
+    output = SimpleNamespace(write=written.append, flush=lambda: None)
+    monkeypatch.setattr(sys, "stdout", output)
+    assert main(["info", str(folder / "m")]) == 0
+    assert "".join(written).startswith("type  ")
 
 
 @pytest.mark.parametrize("arguments", [["explain"], ["eval", "train"]])
