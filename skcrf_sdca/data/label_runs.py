@@ -14,6 +14,8 @@ import numpy as np
 
 __all__ = ["NoChainsWarning"]
 
+# The features of recordings have a larger share of numbers that are not 0.
+FULL = 0.5
 # With fewer expected runs, shuffled rows could have few by chance.
 _MIN_EXPECTED = 50
 # Shuffled rows have about as many runs as expected, never a fifth of them.
@@ -35,49 +37,59 @@ class NoChainsWarning(UserWarning):
 
 
 class RunCounts(NamedTuple):
-    """Sums over sequences, each with its weight, from which the mean run follows.
+    """Sums over sequences, from which the mean run of equal labels follows.
 
     Attributes
     ----------
-    weight : float
-        Of the sequences.
-    positions : float
-    pairs : float
-        Neighbouring positions whose labels are known.
-    changes : float
-        Those of the pairs whose labels differ.
+    n_positions, n_nonzero : float
+        Positions, and features of them that are not 0.
+    weight, length : float
+        The weights of sequences, and their lengths, each times its weight.
+    pairs, changes : float
+        Neighbouring positions whose labels are known, and those of them whose labels
+        differ, each times the weight of its sequence.
     """
 
+    n_positions: float
+    n_nonzero: float
     weight: float
-    positions: float
+    length: float
     pairs: float
     changes: float
 
     @classmethod
-    def of(cls, labels, offsets, weight=None):
-        """Count in labels of all positions, -1 where not known.
+    def of(cls, data, labels, weight=None):
+        """Count in packed sequences, and labels of all positions, -1 where not known.
 
-        >>> counts = RunCounts.of(np.array([0, 0, 0, 1, 1, 1]), np.array([0, 6]))
-        >>> counts.pairs, counts.changes, round(counts.strength, 3)
+        >>> from skcrf_sdca import PackedSequences
+        >>> data = PackedSequences(np.ones((6, 2)), [0, 6])
+        >>> counts = RunCounts.of(data, np.array([0, 0, 0, 1, 1, 1]))
+        >>> counts.pairs, counts.changes, round(counts.strength(2), 3)
         (5.0, 1.0, 2.449)
         """
-        lengths = np.diff(offsets)
-        weight = np.ones(len(lengths)) if weight is None else weight
+        offsets, n_positions = data.offsets, data.n_positions
+        weight = np.ones(len(data)) if weight is None else weight
         known = labels >= 0
         is_pair = known[1:] & known[:-1]
-        is_pair[offsets[(offsets > 0) & (offsets < len(labels))] - 1] = False
-        of_pair = np.repeat(weight, lengths)[1:] * is_pair
+        is_pair[offsets[(offsets > 0) & (offsets < n_positions)] - 1] = False
+        of_pair = np.repeat(weight, data.lengths)[1:] * is_pair
         return cls(
+            n_positions,
+            np.count_nonzero(data.X.data if data.is_sparse else data.X),
             float(weight.sum()),
-            float(weight @ lengths),
+            float(weight @ data.lengths),
             float(of_pair.sum()),
             float(of_pair @ (labels[1:] != labels[:-1])),
         )
 
-    @property
-    def strength(self):
-        """The mean run, at most the root of the mean length: alpha n for recordings."""
-        length = max(self.positions / self.weight, 1.0)
+    def strength(self, n_features):
+        """Return the alpha n of recordings, 1 if more than half of the features are 0.
+
+        It is the mean run, at most the root of the mean length.
+        """
+        if self.n_nonzero <= FULL * self.n_positions * n_features:
+            return 1.0
+        length = max(self.length / self.weight, 1.0)
         share = self.changes / self.pairs if self.pairs > 0.0 else 1.0
         return min(length / (1.0 + share * (length - 1.0)), math.sqrt(length))
 

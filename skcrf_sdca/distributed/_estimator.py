@@ -177,7 +177,9 @@ class DistributedCRF(DistributedOptions, ChainCRF):
         classes = attributes["classes_"]
         alpha = self.alpha
         if alpha == "auto":
-            alpha = _auto_strength(summaries) / weight
+            runs = [s.runs for s in summaries if s.runs is not None]
+            counts = RunCounts(*np.sum(runs, axis=0).tolist())
+            alpha = counts.strength(attributes["n_features_in_"]) / weight
         constraints = self._common_constraints(cluster, classes, codes)
         pairs = self._common_pairs(cluster, columns, attributes)
         # The others add features and labels alone.
@@ -268,14 +270,6 @@ def _summaries(cluster):
     checked_weight(weights, weights)
     cluster.keep(chosen)
     return list(compress(found, chosen)), sum(weights), n_sequences
-
-
-def _auto_strength(summaries):
-    """Return the alpha n that alpha="auto" stands for, as for the data in one place."""
-    runs = [summary.runs for summary in summaries if summary.runs is not None]
-    if not runs:
-        return 1.0
-    return RunCounts(*np.sum(runs, axis=0)).strength
 
 
 def _cluster(partitions, client):

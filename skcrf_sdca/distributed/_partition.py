@@ -43,7 +43,7 @@ class Summary(NamedTuple):
 
     ``attributes`` are as in `TrainingData`, with the partition's own vocabulary and
     classes, or None if no sequence has an item. ``columns`` are the features that the
-    partition has, where they are numbered already. ``runs`` are of dense features.
+    partition has, where they are numbered already. ``runs`` are the RunCounts.
     """
 
     number: int
@@ -132,9 +132,8 @@ class Partition:
             data = PackedSequences(X, data.offsets)
         self._data, self._labels = data, training.labels
         self._boundaries = training.input_format.boundaries
-        weight, runs = _total(self._sample_weight, data), None
-        if not data.is_sparse:
-            runs = RunCounts.of(self._labels, data.offsets, self._sample_weight)
+        weight = _total(self._sample_weight, data)
+        runs = RunCounts.of(data, self._labels, self._sample_weight)
         return Summary(self.number, attributes, columns, len(data), weight, runs)
 
     def encode(self, classes, codes, transitions, names):

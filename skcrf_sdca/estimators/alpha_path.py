@@ -425,9 +425,8 @@ class CRFCV(SequenceMetaEstimator):
         last step is one.
     strengths : tuple of float, default=None
         Values of alpha n. By default 10, 3, 1, 0.3, 0.1, 0.03 and 0.01 times that of
-        ``alpha="auto"``, which is 1 but for recordings, whose features are dense. In
-        the terms of CRFsuite, c1 = alpha n l1_ratio and c2 = alpha n (1 - l1_ratio) /
-        2.
+        ``alpha="auto"``, which is 1 but for recordings. In the terms of CRFsuite, c1 =
+        alpha n l1_ratio and c2 = alpha n (1 - l1_ratio) / 2.
     l1_ratios : tuple of float, default=(0.0, 0.5)
         Values of the parameter ``l1_ratio``.
     cv : int, splitter or iterable of (train, test), default=3

@@ -227,9 +227,9 @@ class StrengthOptions:
     """float or "auto"
 
     Strength of the penalty; "auto" is 1/n, or 1 over the sum of the sample weights. Of
-    sequences with dense features, as recordings, it is this times the mean run of equal
-    labels, or times the square root of the mean length if that is smaller, see
-    :doc:`/alpha`. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
+    sequences most of whose features are not 0, as recordings, it is this times the mean
+    run of equal labels, or times the square root of the mean length if that is smaller,
+    see :doc:`/alpha`. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
     """
 
 

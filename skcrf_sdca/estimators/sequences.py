@@ -70,11 +70,9 @@ class BaseCRF(SequenceAnswers, BaseFit):
         return tags
 
     def _auto_strength(self, training):
-        data = training.data
-        if data.is_sparse:
-            return 1.0
-        weight = self._sequence_weight(training)
-        return RunCounts.of(training.labels, data.offsets, weight).strength
+        data, weight = training.data, self._sequence_weight(training)
+        counts = RunCounts.of(data, training.labels, weight)
+        return counts.strength(training.attributes["n_features_in_"])
 
 
 class ChainCRF(ChainAnswers, BaseCRF):

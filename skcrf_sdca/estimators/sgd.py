@@ -155,7 +155,7 @@ class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
         if self.alpha != "auto":
             return self.alpha
         before = 1.0 / self.alpha_ if "alpha_" in vars(self) else 0.0
-        return 1.0 / (before + len(training.data) / self._auto_strength(training))
+        return 1.0 / (before + len(training.data))
 
     def _attributes_of_chunk(self, solver):
         return {"alpha_": solver.problem.alpha, **_steps(solver)}

@@ -21,7 +21,6 @@ from sklearn.preprocessing import StandardScaler
 
 from skcrf_sdca import (
     LBFGSCRF,
-    SGDCRF,
     GraphCRF,
     PackedSequences,
     PassiveAggressiveCRF,
@@ -314,11 +313,21 @@ def test_alpha_of_recordings_follows_the_runs_and_the_lengths(run):
         np.testing.assert_allclose(crf.alpha_, expected / 3, rtol=1e-12)
 
 
+def test_alpha_of_recordings_does_not_depend_on_the_form_of_their_rows():
+    rows, y = signals(40)
+    crf = LBFGSCRF(tol=1e9)
+    expected = crf.fit(rows, y).alpha_
+    assert crf.fit(list(map(sp.csr_array, rows)), y).alpha_ == expected
+    dicts = [[{"a": float(a), "b": float(b)} for a, b in x] for x in rows]
+    assert crf.fit(dicts, y).alpha_ == expected
+    assert crf.fit([x * [1.0, 0.0] for x in rows], y).alpha_ == 1 / 3
+
+
 def test_alpha_of_text_tables_and_graphs_is_one_over_n():
     rows, y = signals(40)
     crf = LBFGSCRF(tol=1e9)
-    assert crf.fit(list(map(sp.csr_array, rows)), y).alpha_ == 1 / 3
-    assert crf.fit([[{"x": float(a)} for a, _ in x] for x in rows], y).alpha_ == 1 / 3
+    words = [[{"sign": str(a > 0), "size": str(round(a))} for a, _ in x] for x in rows]
+    assert crf.fit(words, y).alpha_ == 1 / 3
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoChainsWarning)
         table = crf.fit(np.vstack(rows), np.concatenate(y))
@@ -335,19 +344,19 @@ def test_alpha_counts_a_weight_as_so_many_recordings_and_no_unknown_label():
     repeated = crf.fit([rows[i] for i in again], [y[i] for i in again]).alpha_
     np.testing.assert_allclose(weighted, repeated, rtol=1e-12)
     rows, y = signals(2)
-    known = RunCounts.of(np.array([0, 0, 1, 1, -1, 1]), np.array([0, 6]))
+    data = PackedSequences(np.ones((6, 1)), [0, 6])
+    known = RunCounts.of(data, np.array([0, 0, 1, 1, -1, 1]))
     assert (known.pairs, known.changes) == (3.0, 1.0)
-    assert RunCounts.of(np.array([0, 0, -1]), np.array([0, 1, 1, 3])).pairs == 0.0
+    data = PackedSequences(np.ones((3, 1)), [0, 1, 1, 3])
+    assert RunCounts.of(data, np.array([0, 0, -1])).pairs == 0.0
     unknown = [path[:-3] + [None] * 3 for path in y]
     partial = LBFGSCRF(tol=1e9).fit(rows, unknown).alpha_ * 3
     assert 1.5 < partial < 2.5
 
 
-def test_parts_and_streams_of_recordings_have_the_alpha_of_all():
+def test_parts_of_recordings_have_the_alpha_of_all():
     rows, y = signals(40)
     expected = LBFGSCRF(tol=1e9).fit(rows, y).alpha_
     parts = [(rows[:1], y[:1]), (rows[1:], y[1:])]
     spread = DistributedCRF(max_iter=1, tol=1e9, random_state=0).fit(parts)
     np.testing.assert_allclose(spread.alpha_, expected, rtol=1e-12)
-    stream = SGDCRF(method="sgd").partial_fit(rows, y)
-    np.testing.assert_allclose(stream.alpha_, expected, rtol=1e-12)

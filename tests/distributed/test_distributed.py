@@ -57,8 +57,9 @@ def test_reaches_the_optimum_of_one_fit(chains, method, n_partitions):
 @pytest.mark.parametrize("method", METHODS)
 def test_the_certificate_is_true_after_every_epoch(chains, method):
     X, y = chains
-    optimum = LBFGSCRF(tol=1e-12).fit(X, y).primal_objective_
-    crf = DistributedCRF(method=method, random_state=0).fit(cut(X, y, 4))
+    alpha = 1.0 / len(X)
+    optimum = LBFGSCRF(alpha, tol=1e-12).fit(X, y).primal_objective_
+    crf = DistributedCRF(alpha, method=method, random_state=0).fit(cut(X, y, 4))
     history = crf.history_
     assert (history["dual"] <= optimum + 1e-9).all()
     assert (history["primal"] >= optimum - 1e-9).all()

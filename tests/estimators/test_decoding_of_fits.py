@@ -114,6 +114,7 @@ def test_a_tagger_follows_the_parameter_of_its_crf():
     assert tagger.score(X, y) == flat_accuracy_score(y, tagger.predict(X))
 
 
+@pytest.mark.filterwarnings("ignore::skcrf_sdca.selection.SearchBoundWarning")
 def test_searches_choose_it_and_by_it():
     grid = {"decoding": ["viterbi", POSTERIOR], "alpha": [0.01, 10.0]}
     search = GridSearchCV(LBFGSCRF(), grid, cv=[(range(8), range(8, 12))]).fit(X, y)

@@ -109,7 +109,11 @@ def takes_estimators(public):
     if hasattr(public, "from_estimator"):
         return True
     # `register` takes a class of estimators.
-    others = {persistence.ModelFormatError, persistence.register}
+    others = {
+        persistence.ModelFormatError,
+        persistence.register,
+        selection.SearchBoundWarning,
+    }
     if not callable(public) or public in others:
         return False
     taken = {"estimator", "estimators", "transformer", "transformers"}
