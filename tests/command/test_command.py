@@ -7,11 +7,14 @@ import io
 import lzma
 import os
 import re
-import subprocess
+import signal
 import sys
 import threading
 import tomllib
+import warnings
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import numpy as np
@@ -122,21 +125,44 @@ def stdin(monkeypatch):
 
 @contextlib.contextmanager
 def process(*arguments):
-    """Run the command in a process of its own, which ends if it waits forever."""
-    command = subprocess.Popen(
-        [sys.executable, "-P", "-m", "skcrf_sdca", *map(str, arguments)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    watch = threading.Timer(60, command.kill)
+    """Run the command in a copy of this process, which ends if it waits forever.
+
+    The copy has imported what the command needs.
+    """
+    (its_in, stdin), (stdout, its_out), (stderr, its_err) = (os.pipe() for _ in "123")
+    with warnings.catch_warnings():
+        # Other threads, for example those of BLAS, are idle.
+        warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        for own in (stdin, stdout, stderr):
+            os.close(own)
+        run_and_exit(arguments, its_in, its_out, its_err)
+    for own in (its_in, its_out, its_err):
+        os.close(own)
+    watch = threading.Timer(60, os.kill, (child, signal.SIGKILL))
     watch.start()
+    wait = cache(lambda: os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     try:
-        with command:
-            yield command
+        with open(stdin, "w") as stdin, open(stdout) as stdout, open(stderr) as stderr:
+            yield SimpleNamespace(stdin=stdin, stdout=stdout, stderr=stderr, wait=wait)
     finally:
+        wait()
         watch.cancel()
+
+
+def run_and_exit(arguments, *streams):
+    """Run the command with these streams, and end the process with its status."""
+    status = -1
+    try:
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")
+        status = main([str(argument) for argument in arguments])
+        if status == 0:
+            sys.stdout.flush()
+    finally:
+        os._exit(status)
 
 
 # Training
