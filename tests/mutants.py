@@ -67,7 +67,7 @@ LEFT_OUT = re.compile(
 BESIDE = {
     "features": [
         *("tests/kernels", "tests/structures/test_observed.py"),
-        "tests/solvers/test_parallel.py",
+        *("tests/solvers/test_parallel.py", "tests/estimators/test_made_arcs.py"),
     ],
     "inference": ["tests/structures", "tests/kernels"],
     "math": ["tests/kernels"],
