@@ -35,8 +35,9 @@ from skcrf_sdca.objective.class_weights import (
 from skcrf_sdca.objective.costs import cost_matrix
 from skcrf_sdca.objective.losses import (
     ONLINE_LOSSES,
+    gives_probabilities,
+    losses_that,
     may_give_probabilities,
-    names_that_take,
     new_loss,
 )
 from skcrf_sdca.objective.problem import Problem
@@ -302,23 +303,25 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         option = ONLINE_LOSSES[self.loss]
         for name in ("cost", "class_weight"):
             if self._given(name) is not None and name not in option.takes:
+                takes = losses_that(lambda own, name=name: name in own.takes)
                 raise ValueError(
-                    f"{name} is taken by loss={names_that_take(name)} only, got "
-                    f'loss="{self.loss}"; set the loss, or {name}=None'
+                    f'{name} is not taken by loss="{self.loss}"; set {takes}, or '
+                    f"{name}=None"
                 )
         is_posterior = self._given("decoding") == POSTERIOR
         if is_posterior and not may_give_probabilities(self.loss):
             raise ValueError(
                 f'decoding="{POSTERIOR}" needs probabilities, and loss="{self.loss}" '
-                f'gives scores alone; set decoding="{VITERBI}", or another loss'
+                f'gives scores alone; set decoding="{VITERBI}", or '
+                f"{losses_that(gives_probabilities)}"
             )
         if not option.takes_cost:
             return new_loss(self.loss, self._given("temperature", 1.0))
         if training.label_rows is not None:
             raise ValueError(
                 f'loss="{self.loss}" needs one label at every {words().position} of '
-                f'y; set loss="log_loss", or leave out the {words().sequence}s with '
-                "unknown labels"
+                f"y; set {losses_that(lambda own: not own.takes_cost)}, or leave out "
+                f"the {words().sequence}s with unknown labels"
             )
         cost = cost_matrix(
             training.attributes["classes_"],

@@ -28,7 +28,11 @@ from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.rows import checked_sparse
 from skcrf_sdca.features.vectorizer import reading_of
-from skcrf_sdca.objective.losses import may_give_probabilities
+from skcrf_sdca.objective.losses import (
+    gives_probabilities,
+    losses_that,
+    may_give_probabilities,
+)
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.label_parts import LabelParts
@@ -211,7 +215,7 @@ def no_probabilities(estimator):
         why = f'has loss="{loss}", which gives'
     return (
         f"{type(estimator).__name__} {why} scores, and no probabilities; fit with "
-        'loss="softmax_margin" or "log_loss"'
+        f"{losses_that(gives_probabilities)}"
     )
 
 

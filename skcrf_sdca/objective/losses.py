@@ -149,9 +149,19 @@ STEP_LOSSES = {
 ONLINE_LOSSES = ChainMap(LOSSES, STEP_LOSSES)
 
 
-def names_that_take(parameter):
-    """Return the names of the losses that take a parameter of a cost."""
-    return sorted(name for name, option in LOSSES.items() if parameter in option.takes)
+def losses_that(holds):
+    """Return the values of ``loss`` for whose LossOption something holds, for messages.
+
+    >>> from skcrf_sdca.objective.losses import losses_that
+    >>> losses_that(lambda option: option.takes_cost)
+    'loss="softmax_margin" or loss="hinge"'
+    """
+    return " or ".join(f'loss="{name}"' for name, own in LOSSES.items() if holds(own))
+
+
+def gives_probabilities(option):
+    """Return whether a LossOption gives more than scores: log Z does."""
+    return issubclass(option.new, LogSumExp)
 
 
 def may_give_probabilities(name):
@@ -161,7 +171,7 @@ def may_give_probabilities(name):
     True for unknown values, which other checks refuse.
     """
     option = ONLINE_LOSSES.get(name) if isinstance(name, str) else None
-    return option is None or issubclass(option.new, LogSumExp)
+    return option is None or gives_probabilities(option)
 
 
 def new_loss(name, temperature=1.0, cost=None):

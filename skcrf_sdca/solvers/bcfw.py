@@ -73,8 +73,8 @@ class BCFW(DualSolver):
     def __init__(self, problem, rng, *, sampling="gap", sampling_mix=0.8, state=None):
         if sampling not in SchemeNames("bcfw"):
             raise ValueError(
-                f'sampling="{sampling}" is not for loss="hinge": choose one of '
-                f"{sorted(SchemeNames('bcfw'))}"
+                f'sampling="{sampling}" is not for loss="{problem.loss.name}": choose '
+                f"one of {sorted(SchemeNames('bcfw'))}"
             )
         super().__init__(problem, rng)
         check_memory(self, "the dual variables of the hinge")

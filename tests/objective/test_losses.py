@@ -10,6 +10,7 @@ import reference
 from samples import flat_weights, seeded
 from skcrf_sdca import LBFGSCRF, SDCACRF
 from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.objective import losses
 from skcrf_sdca.objective.class_weights import LabelledPositions, weights_of_labels
 from skcrf_sdca.objective.costs import cost_matrix
 from skcrf_sdca.persistence import load_model, save_model
@@ -230,7 +231,11 @@ def test_partial_labels_weigh_their_sequence_by_what_is_known():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cost": COST}, r"cost is taken by loss=\['.*softmax_margin'\] only"),
+        (
+            {"cost": COST},
+            'cost is not taken by loss="log_loss"; set loss="softmax_margin" or '
+            'loss="hinge", or cost=None',
+        ),
         ({"class_weight": {9: 1.0}}, "the label 9 is not"),
         ({"class_weight": {0: 0.0, 1: 0.0, 2: 0.0}}, "every sequence by 0"),
         ({"loss": "square"}, "The 'loss' parameter of LBFGSCRF must be a str among"),
@@ -251,3 +256,22 @@ def test_partial_labels_weigh_their_sequence_by_what_is_known():
 def test_errors_name_the_argument(data, options, message):
     with pytest.raises(ValueError, match=message):
         LBFGSCRF(**options).fit(*data)
+
+
+def test_errors_name_the_losses_of_the_table(data, monkeypatch):
+    X, y, table = *data, losses.LOSSES
+    monkeypatch.setitem(table, "of_cost", table["softmax_margin"])
+    monkeypatch.setitem(table, "of_soft_labels", table["log_loss"])
+    with pytest.raises(ValueError, match=r'set .* or loss="of_cost", or cost=None'):
+        LBFGSCRF(cost=COST).fit(X, y)
+    unknown = [[None, *labels[1:]] for labels in y]
+    known = 'set loss="log_loss" or loss="of_soft_labels", or leave out'
+    with pytest.raises(ValueError, match=known):
+        LBFGSCRF(loss="softmax_margin").fit(X, unknown)
+    monkeypatch.setitem(table, "of_scores", table["hinge"])
+    scores = SDCACRF(loss="of_scores", max_iter=300, random_state=0, tol=0.5)
+    given = "loss=.* or loss=.* or loss=.of_cost. or loss=.of_soft_labels.$"
+    with pytest.raises(AttributeError, match=f"no probabilities; fit with {given}"):
+        scores.predict_proba(X)
+    with pytest.raises(ValueError, match='"residual" is not for loss="of_scores"'):
+        scores.set_params(sampling="residual").fit(X, y)
