@@ -91,6 +91,10 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, BaseFit):
     relations_ : PassiveAggressiveCRF
         The classifier of relations; ``relations_.classes_`` are their names. Only with
         ``labelled=True``.
+    n_nonzero_ : int
+        Number of weights that are not 0.
+    alpha_ : float
+        1 / (n C): the strength of the objective that steps of a length of C follow.
     n_iter_ : int
         Number of epochs of `fit`. Not after `partial_fit`, as ``history_``.
     n_visits_ : int

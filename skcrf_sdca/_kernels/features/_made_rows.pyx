@@ -16,6 +16,7 @@ from libc.string cimport memset
 from ..math._vecmath cimport ops
 from ._changed_sums cimport has_change
 from ._features cimport DistinctFeatures, FeatureRows
+from ._prefetch cimport prefetch
 from ._sibling_rows cimport least_sibling
 
 import numpy as np
@@ -249,6 +250,9 @@ cdef class DistinctMadeFeatures(DistinctFeatures):
         cdef Py_ssize_t r
         cdef int column
         cdef int* made = &self.own.made[0]
+        # Places are anywhere in megabytes, as weights are.
+        for r in range(count):
+            prefetch(&self.place[made[r]])
         for r in range(count):
             column = made[r]
             if self.place[column] < 0:
