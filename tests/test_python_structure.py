@@ -164,6 +164,10 @@ def test_solvers_that_visit_say_what_it_lacks(data, solver):
         match=r"a structure with a compiled kernel .*'couples'.*: take solver=.lbfgs.$",
     ):
         fitted(data, solver=solver)
+    # A loss that no solver takes without a kernel.
+    both = 'take solver="lbfgs" with loss="log_loss" or solver="lbfgs" with loss="soft'
+    with pytest.raises(ValueError, match=both):
+        fitted(data, solver=solver, loss="hinge")
 
 
 @pytest.mark.parametrize("in_tagger", [False, True])

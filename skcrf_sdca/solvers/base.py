@@ -200,16 +200,25 @@ def check_needs(solver, structure, loss, penalty, provided=frozenset()):
 
 
 def _that_fit(solver, structure, loss, penalty, provided):
-    """Yield the losses that a solver takes here, and the solvers that take this one."""
-    for name, option in LOSSES.items():
-        if not missing_needs(solver, structure, option.new, penalty, provided):
-            yield f'loss="{name}"'
+    """Return the losses that a solver takes here, and the solvers that take this one.
+
+    If there are none, the solvers that take another loss.
+    """
+
+    def takes(solvers, loss):
+        parts = structure, loss, penalty, provided
+        return not all(missing_needs(own, *parts) for own in solvers)
+
     choices, _ = words().choices()
-    for name, solvers in choices.items():
-        if not all(
-            missing_needs(s, structure, loss, penalty, provided) for s in solvers
-        ):
-            yield name
+    losses = {f'loss="{name}"': option.new for name, option in LOSSES.items()}
+    found = [name for name, own in losses.items() if takes([solver], own)]
+    found += [name for name, solvers in choices.items() if takes(solvers, loss)]
+    return found or [
+        f"{name} with {other}"
+        for name, solvers in choices.items()
+        for other, own in losses.items()
+        if takes(solvers, own)
+    ]
 
 
 def check_same_sequences(state, axes, problem):
