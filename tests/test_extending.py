@@ -178,7 +178,7 @@ def test_the_text_of_structures_lists_their_methods():
     abstract, lacking = structure.__doc__.split("The others have a default")
     names = set(re.findall(r"`(\w+)`", abstract)) - {"Structure", "skcrf_sdca"}
     assert names == Structure.__abstractmethods__
-    lacked = names_of_methods(Structure, "raise self._lacking(")
+    lacked = names_of_methods(Structure, "raise lacking(")
     # It has an answer of its own where all positions are in a part.
     assert set(re.findall(r"`(\w+)`", lacking)) - {"kept_in_parts"} == lacked
     for level in quoted("structure"):

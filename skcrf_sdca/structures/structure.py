@@ -36,6 +36,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from skcrf_sdca._utils.messages import lacking
 from skcrf_sdca.structures.form import VectorForm
 
 
@@ -142,13 +143,6 @@ class Structure(ABC):
     # To objective and solvers the labels of a structure are its states: the labels of
     # users themselves, or in a chain of higher order tuples of them.
 
-    def _lacking(self, method):
-        """Return the error of a method that this structure does not have."""
-        return NotImplementedError(
-            f"the structure {self.name!r} has no `{method}`, see "
-            "skcrf_sdca.structures.structure"
-        )
-
     @property
     def is_table(self):
         """Whether every sequence is a row of a table: a position, and nothing else."""
@@ -248,7 +242,7 @@ class Structure(ABC):
         sequence : ndarray of shape (n_parts,), intp
             The sequence that each of its sequences is a part of.
         """
-        raise self._lacking("parts")
+        raise lacking(self, "parts")
 
     def by_rows_of_coef(self, values):
         """Return for each row of coef the value of its feature in X."""
@@ -366,7 +360,7 @@ class Structure(ABC):
         parameters : Parameters
             The weights of what is new are 0.
         """
-        raise self._lacking("grown")
+        raise lacking(self, "grown")
 
     def seen_coef(self):
         """Return an index of the numbers in ``coef`` that visits may change: all.
@@ -383,7 +377,7 @@ class Structure(ABC):
         weights : Weights
             Finite ones, for all pairs of a feature and a label.
         """
-        raise self._lacking("fixed_scores")
+        raise lacking(self, "fixed_scores")
 
     def soft_scores(self, probabilities, begin, end):
         """Return the scores whose distribution is that of soft labels.
@@ -402,7 +396,7 @@ class Structure(ABC):
         scores : object
             As `scores` returns it.
         """
-        raise self._lacking("soft_scores")
+        raise lacking(self, "soft_scores")
 
     @abstractmethod
     def log_counts(self):
@@ -460,15 +454,15 @@ class Structure(ABC):
         -------
         kernel : skcrf_sdca._kernels.visits._item.Item
         """
-        raise self._lacking("kernel")
+        raise lacking(self, "kernel")
 
     def inference(self):
         """Return a new compiled `Inference` on all items."""
-        raise self._lacking("inference")
+        raise lacking(self, "inference")
 
     def distinct_features(self):
         """Return the DistinctFeatures of each sequence, as visits need them."""
-        raise self._lacking("distinct_features")
+        raise lacking(self, "distinct_features")
 
     def in_partition(self, features, partition):
         """Return the features with the rows of local weights, and their pairs.
@@ -486,7 +480,7 @@ class Structure(ABC):
         pairs : ObservedPairs or None
             The labels that each row has weights for; None if all.
         """
-        raise self._lacking("in_partition")
+        raise lacking(self, "in_partition")
 
     @property
     def has_ragged_rows(self):
@@ -505,7 +499,7 @@ class Structure(ABC):
         n_local, n_shared : int
             At most, of the features of one worker, and of shared ones.
         """
-        raise self._lacking("n_coef_in")
+        raise lacking(self, "n_coef_in")
 
     # Of the level "direct".
 
@@ -515,7 +509,7 @@ class Structure(ABC):
 
         A dict of the names of the arrays to str.
         """
-        raise self._lacking("marginal_axes")
+        raise lacking(self, "marginal_axes")
 
     def uniform_marginals(self, labels, smoothing, dtype):
         """Return the marginals of cliques and separators, uniform mixed with labels.
@@ -533,7 +527,7 @@ class Structure(ABC):
         -------
         marginals : Marginals or GraphMarginals
         """
-        raise self._lacking("uniform_marginals")
+        raise lacking(self, "uniform_marginals")
 
     def mix_marginals(self, marginals, scores_of, keep):
         """Replace marginals by keep times these, and 1 - keep times those of scores.
@@ -547,7 +541,7 @@ class Structure(ABC):
         keep : float
             In [0, 1].
         """
-        raise self._lacking("mix_marginals")
+        raise lacking(self, "mix_marginals")
 
     def marginals_of(self, state, dtype):
         """Return a copy of the marginals whose ``state()`` is part of a solver's state.
@@ -558,12 +552,12 @@ class Structure(ABC):
         dtype : str
             As for `uniform_marginals`.
         """
-        raise self._lacking("marginals_of")
+        raise lacking(self, "marginals_of")
 
     def size_of_marginals(self, dtype):
         """Return the bytes of marginals of this type, and of the buffers of a visit."""
-        raise self._lacking("size_of_marginals")
+        raise lacking(self, "size_of_marginals")
 
     def describe_marginals(self, dtype):
         """Return what `size_of_marginals` is the size of, for a message."""
-        raise self._lacking("describe_marginals")
+        raise lacking(self, "describe_marginals")
