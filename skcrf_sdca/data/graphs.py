@@ -2,21 +2,18 @@
 
 Messages say graph and node. A graph is a tuple (nodes, edges) or (nodes, edges, edge
 features), or an object of networkx, which is recognised by its attributes: networkx is
-not imported.
+not imported. graph_data.py reads them for a fit; here is NumPy alone.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import in_words, words
-from skcrf_sdca.data.containers import is_graph
-from skcrf_sdca.data.sequences import Data, read_sequences
+from skcrf_sdca.data.containers import is_graph, is_sparse
 
 # The functions that read sequences call them graphs.
 named_as_graphs = in_words(
@@ -65,37 +62,17 @@ class Edges(NamedTuple):
         ]
         return cls(offsets, pairs, _joined(rows))
 
-
-@dataclass(frozen=True)
-class GraphData(Data):
-    """The Data of the nodes of graphs, and their edges."""
-
-    edges: Edges
-
-
-@named_as_graphs
-def read_graphs(X, y, known, split):
-    """Return the GraphData of a fit; the errors are as in `GraphCRF.fit`.
-
-    ``split`` is `split_graphs`, or `split_trees`.
-    """
-    X = list(X) if isinstance(X, Iterator) else X
-    nodes, ends, features = split(X)
-    own = read_sequences(nodes, y, known._replace(check=_check_nodes))
-    edges = Edges.of_lists(ends, features, own.data.lengths)
-    width = {"n_edge_features_in_": edges.features.shape[1]}
-    parts = vars(own) | {"X": X, "attributes": own.attributes | width}
-    return GraphData(**parts, edges=edges)
-
-
-def _check_nodes(input_format):
-    """Raise ValueError if the nodes of all graphs are read as one table."""
-    if not input_format.boundaries:
-        raise ValueError(
-            f"{words().X}: the nodes of graph 0 are a row of numbers; they must be an "
-            "array of shape (n_nodes, n_features), or a list of dicts or of lists of "
-            "str"
-        )
+    def of_width(self, n, model):
+        """Return them if each edge has n features; ValueError with the model's name."""
+        found = self.features.shape[1]
+        if not len(self.ends):
+            return self._replace(features=np.empty((0, n)))
+        if found != n:
+            raise ValueError(
+                f"{words().X} has {found} features of each edge, but {model} is "
+                f"expecting {n}, as in fit; edges without features have one."
+            )
+        return self
 
 
 def nodes_and_rests(X):
@@ -251,11 +228,14 @@ def _parts(graph, i):
             "edges) or (nodes, edges, edge_features), or one of networkx"
         )
     nodes, ends, features = (*graph, None) if len(graph) == 2 else graph
-    return nodes, _ends_of_matrix(ends, i) if sp.issparse(ends) else ends, features
+    return nodes, _ends_of_matrix(ends, i) if is_sparse(ends) else ends, features
 
 
 def _ends_of_matrix(matrix, i):
     """Return the edges of an adjacency matrix; a symmetric one has each edge twice."""
+    # Whoever has a matrix has SciPy.
+    import scipy.sparse as sp
+
     n_rows, n_columns = matrix.shape
     if n_rows != n_columns:
         raise ValueError(

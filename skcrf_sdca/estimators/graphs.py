@@ -13,11 +13,8 @@ from numpy.typing import ArrayLike
 
 from skcrf_sdca._utils.label_estimator import fits
 from skcrf_sdca._utils.typing import GraphInference, Graphs, Labels
-from skcrf_sdca.data.graphs import (
-    read_graphs,
-    split_graphs,
-    split_trees,
-)
+from skcrf_sdca.data.graph_data import read_graphs
+from skcrf_sdca.data.graphs import split_graphs, split_trees
 from skcrf_sdca.estimators.base import BaseFit
 from skcrf_sdca.estimators.parameters import GraphOptions, parameters
 from skcrf_sdca.estimators.solver_choice import SolverByName

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.typing import GraphInference, Graphs
-from skcrf_sdca._utils.words import one_alone, words
+from skcrf_sdca._utils.words import one_alone
 from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.graphs import Edges, named_as_graphs
 from skcrf_sdca.model.compression import TrimmingMixin
@@ -18,11 +18,8 @@ from skcrf_sdca.model.fitted import FittedModel, fitted_weights
 from skcrf_sdca.model.inspection import Inspection
 from skcrf_sdca.model.tables import Table, weight_table
 from skcrf_sdca.structures.form import Axis
-from skcrf_sdca.structures.graph.parameters import (
-    GRAPH_BLOCKS,
-    GraphParameters,
-    pair_places,
-)
+from skcrf_sdca.structures.graph.pairs import pair_places, terms_of_pairs
+from skcrf_sdca.structures.graph.parameters import GRAPH_BLOCKS, GraphParameters
 from skcrf_sdca.structures.graph.reweighted import ReweightedGraph
 from skcrf_sdca.structures.graph.structure import Graph
 
@@ -73,15 +70,7 @@ class GraphAnswers(Inspection, TrimmingMixin):
         nodes, ends, features = self._split(X)
         data, input_format, _ = super()._pack(nodes, None)
         edges = Edges.of_lists(ends, features, data.lengths)
-        found, expected = edges.features.shape[1], self.n_edge_features_in_
-        if len(edges.ends) and found != expected:
-            raise ValueError(
-                f"{words().X} has {found} features of each edge, but "
-                f"{type(self).__name__} is expecting {expected}, as in fit; edges "
-                "without features have one."
-            )
-        if not len(edges.ends):
-            edges = edges._replace(features=np.empty((0, expected)))
+        edges = edges.of_width(self.n_edge_features_in_, type(self).__name__)
         place = pair_places(len(self.classes_), self.directed)
         arrange = GRAPHS[self.inference].arrange
         trees, order = arrange(data.offsets, edges, len(place), place)
@@ -230,9 +219,4 @@ class GraphAnswers(Inspection, TrimmingMixin):
         )
 
     def _joint_terms(self, packed, paths, names, differs, *, position, first):
-        for (a, b), row in zip(
-            packed.edges.ends.tolist(), packed.edges.features, strict=True
-        ):
-            if differs[a] or differs[b]:
-                scores = row @ self.edge_coef_[:, paths[:, a], paths[:, b]]
-                yield f"<edge {a}-{b}>", 1.0, scores
+        return terms_of_pairs(self.edge_coef_, packed.edges, paths, differs)

@@ -26,7 +26,7 @@ from skcrf_sdca.model.fitted import (
 from skcrf_sdca.persistence._entries import (
     SEGMENT_NAMES,
     attributes_of,
-    axis_size,
+    checked_graphs,
     checked_label_parts,
     checked_segments,
     checked_tuples,
@@ -48,8 +48,6 @@ from skcrf_sdca.structures.form import Weights
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.text import ArcFeatures
 
-# What a GraphCRF knows of edges beside their weights.
-GRAPHS = {"n_edge_features": int}
 # Visits are counted in doubles.
 MOST_VISITS = 2**53
 
@@ -277,9 +275,7 @@ def _graphs_of(crf, weights, arrays):
 
 
 def _graphs_from(entry, array, classes):
-    fields(entry, "graphs", GRAPHS)
-    size = axis_size("graphs: n_edge_features", entry["n_edge_features"])
-    return {"n_edge_features_in_": size}
+    return {"n_edge_features_in_": checked_graphs(entry)}
 
 
 # Of a structure whose CRFs have nothing of their own, and always the same blocks.

@@ -70,6 +70,8 @@ TUPLES = {"n_higher": int, "n_edge_stored": (int, NoneType)}
 # What the labels of a SegmentCRF are read by; with features of segments also the
 # vectorizer of these.
 SEGMENTS = {"scheme": (str, NoneType), "max_length": int}
+# What a GraphCRF knows of edges beside their weights.
+GRAPHS = {"n_edge_features": int}
 # The names of the parts of labels, and how many numbers say which label has which.
 LABEL_PARTS = {"names": list, "n_stored": int}
 MAX_HIGHER = MOST_ORDER - 1
@@ -211,6 +213,12 @@ def checked_segments(entry):
     fields(entry, "segments", SEGMENTS | more)
     max_length = axis_size("segments: max_length", entry["max_length"], least=1)
     return entry["scheme"], max_length
+
+
+def checked_graphs(entry):
+    """Return how many features an edge has."""
+    fields(entry, "graphs", GRAPHS)
+    return axis_size("graphs: n_edge_features", entry["n_edge_features"])
 
 
 def checked_label_parts(crf, n_labels):

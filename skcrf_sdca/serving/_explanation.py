@@ -8,7 +8,6 @@ import numpy as np
 
 from skcrf_sdca._kernels.features._encoder import Lookup
 from skcrf_sdca.data.label_encoding import plain_labels
-from skcrf_sdca.data.trees import arcs_of
 from skcrf_sdca.model.explanation import (
     Explanation,
     Rivals,
@@ -143,8 +142,7 @@ class ExplanationMixin:
                 "the model has no vocabulary, and takes all features: none is unknown"
             )
         sequence = held(self._prepared(sequence))
-        if self._model.structure == "trees":
-            sequence, _ = arcs_of(sequence, 0)
+        sequence = self._served.items_of(sequence)
         known, _, _ = encoded(items, sequence)
         of_all, _, _ = encoded(items, sequence, Lookup.empty())
         return len(of_all) - len(known), len(of_all)
@@ -165,7 +163,7 @@ def _terms_of(model, served, sequence, t, paths):
         partial(_biases, model, served),
     )
     of_pairs = partial(_feature_terms, served.of_pairs, rows, names)
-    joint = partial(served.joint_terms, of_pairs, paths, **places)
+    joint = partial(served.joint_terms, sequence, of_pairs, paths, **places)
     return path_terms(own, paths, joint, **places)
 
 
@@ -188,5 +186,9 @@ def entries_at(rows, s):
 
 def _biases(model, served, labels):
     """Return the scores of weights without a feature, as `LabelTerms` has them."""
-    weights = {name: model.of_labels[a.rstrip("_")] for name, a in BIASES.items()}
-    return {name: served.of_labels(own, labels) for name, own in weights.items()}
+    weights = {name: model.of_labels.get(a.rstrip("_")) for name, a in BIASES.items()}
+    return {
+        name: served.of_labels(own, labels)
+        for name, own in weights.items()
+        if own is not None
+    }

@@ -42,11 +42,12 @@ from skcrf_sdca.structures.scores import DECODERS, VITERBI
 # The structures of models by their types, and why others are not served.
 STRUCTURES = dict.fromkeys(CHAINS, "chain")
 STRUCTURES |= {"DependencyCRF": "trees", "SegmentCRF": "segments"}
-_OF_GRAPHS = "its graphs are read, and their nodes eliminated, with SciPy"
-NOT_SERVED = dict.fromkeys(("GraphCRF", "TreeCRF"), _OF_GRAPHS)
+STRUCTURES |= dict.fromkeys(("GraphCRF", "TreeCRF"), "graphs")
 HASHER = "SequenceHasher"
 # The entries of chains that are structures of their own.
 OTHERS = ("tuples", "label_parts")
+# The entries that all models of these structures have.
+OF_TYPES = ("segments", "graphs")
 OF_PIPELINE = ("features", "vectorizer", "crf")
 # The input formats whose sequences are rows of numbers, or one signal.
 OF_ROWS = ("arrays", "packed", "signals", "table_with_lengths")
@@ -128,7 +129,9 @@ def _check_is_served(crf, vectorizer):
     if "labels" not in crf:
         why = f"it is a {name!s:.40}, and no fitted CRF"
     elif name not in STRUCTURES:
-        why = NOT_SERVED.get(name, f"it is a {name!s:.40}, and no chain")
+        why = f"it is a {name!s:.40}, and no chain"
+    elif crf.get("parameters", {}).get("inference", "exact") != "exact":
+        why = "it has tree-reweighted sums, which are made with SciPy"
     elif "vectorizer" in crf.get("segments", ()):
         why = "its features of segments come from a function, which no file has"
     elif vectorizer is None:
@@ -141,7 +144,7 @@ def _check_is_served(crf, vectorizer):
         return
     raise ModelFormatError(
         f"{why}: a Predictor takes sequences of dicts, strings, tokens and rows of "
-        "numbers, and trees of these. Use skcrf_sdca.load_model"
+        "numbers, and trees and graphs of these. Use skcrf_sdca.load_model"
     )
 
 
@@ -152,8 +155,8 @@ def _check_entries(parts, of_rows=OF_ROWS):
     """
     crf = parts["crf"]
     more = [name for name in ("stream", "arc_features", *OTHERS) if name in crf]
-    of_segments = ["segments"] * (crf["type"] == "SegmentCRF")
-    attributes_of(crf, dict.fromkeys([*more, *of_segments], dict))
+    more += [name for name in OF_TYPES if STRUCTURES[crf["type"]] == name]
+    attributes_of(crf, dict.fromkeys(more, dict))
     own, before = crf["vectorizer"], parts.get("vectorizer")
     if own is not None:
         check_vectorizer(own)
@@ -198,7 +201,7 @@ def _model_of(crf, array, vectorizer=None, features=None):
     # Parts of labels have weights in the place of labels.
     n_columns = own[1].shape[1] if structure == "label_parts" else len(classes)
     forbids = {"intercept": False}
-    if structure != "trees":
+    if structure not in ("trees", "graphs"):
         forbids |= dict.fromkeys(("start", "end"), structure != "label_parts")
     of_labels = {
         name: label_weights(array, name, (n_columns,), forbids=own_forbids)

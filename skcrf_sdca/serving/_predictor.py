@@ -12,6 +12,7 @@ from skcrf_sdca._utils.typing import FilePath, SpanScheme, SupportsRead
 from skcrf_sdca.persistence._archive import opened_to_read, read_archive
 from skcrf_sdca.persistence._entries import RELATIONS
 from skcrf_sdca.serving._explanation import ExplanationMixin
+from skcrf_sdca.serving._graphs import ServedGraphs
 from skcrf_sdca.serving._likelihood import LikelihoodMixin
 from skcrf_sdca.serving._model import Model, model_from
 from skcrf_sdca.serving._structures import (
@@ -37,6 +38,7 @@ SERVED: dict[str, Any] = {
     "segments": ServedSegments,
     "trees": ServedTrees,
     "parser": ServedParser,
+    "graphs": ServedGraphs,
 }
 
 
@@ -47,8 +49,8 @@ class Predictor(ExplanationMixin, LikelihoodMixin):
     takes a fitted estimator. A sequence is what the estimator took: a list of dicts or
     of lists of str, after a `TokenFeatures` the tokens, or rows of numbers, an array or
     a sparse matrix (T, n_features). Parsers take a sentence: its tokens, or its arcs.
-    The answers are the answers of the estimator, for this one sequence. Features that
-    are not in the model are ignored.
+    Models of graphs take one graph. The answers are the answers of the estimator, for
+    this one sequence. Features that are not in the model are ignored.
 
     Threads may share a Predictor: calls share no memory that they write to. It can be
     pickled, and copied to other processes.
@@ -105,9 +107,10 @@ class Predictor(ExplanationMixin, LikelihoodMixin):
         ------
         ModelFormatError
             If the file is damaged, is not a model, or holds a model that only
-            `load_model` reads: of a table without lengths, of graphs, or with features
-            of segments. The message says why. The error is a ValueError. The parameters
-            and the stream that only another fit would use are not read.
+            `load_model` reads: of a table without lengths, of graphs with
+            tree-reweighted sums, or with features of segments. The message says why.
+            The error is a ValueError. The parameters and the stream that only another
+            fit would use are not read.
         TypeError, MemoryError, OSError
             As `load_model`.
         """
@@ -178,7 +181,7 @@ class Predictor(ExplanationMixin, LikelihoodMixin):
             path of this length.
         """
         if self._features is not None:
-            sequence = self._features_of(sequence)
+            sequence = self._prepared(sequence)
         return self._served.predict(sequence)
 
     def marginals(self, sequence: Iterable[Any]) -> NDArray[np.float64]:
@@ -285,6 +288,8 @@ class Predictor(ExplanationMixin, LikelihoodMixin):
         ('LOC', 8, 13, 'Basel')
         """
         model = self._model
+        if model.structure == "graphs":
+            raise ValueError("a text has no graphs: call predict_one")
         templates = model.items and model.items.templates
         if self._features is None or templates is None:
             raise ValueError(
@@ -370,7 +375,9 @@ class Predictor(ExplanationMixin, LikelihoodMixin):
 
     def _prepared(self, sequence):
         """Return a sequence as its structure takes it."""
-        return sequence if self._features is None else self._features_of(sequence)
+        if self._features is None:
+            return sequence
+        return self._served.with_items(self._features_of, sequence)
 
     def _features_of(self, tokens):
         if tokens is None or isinstance(tokens, (str, bytes)):

@@ -108,9 +108,18 @@ class ServedSequences:
         """Return the error for a sequence without a possible labelling."""
         return impossible(n_positions)
 
+    def items_of(self, sequence: Any) -> Any:
+        """Return the items that have features: of a sequence itself."""
+        return sequence
+
+    def with_items(self, make: Any, sequence: Any) -> Any:
+        """Return a sequence whose items ``make`` makes of its tokens."""
+        return make(sequence)
+
     def rows_of(self, sequence: Any) -> Any:
         """Return the features of a sequence, an array of rows or `CsrRows`."""
         items, n_features = self._model.items, self._model.coef.n_features
+        sequence = self.items_of(sequence)
         if items is None or items.hashing is not None:
             return self._reader.rows(sequence)
         data, indices, indptr = encoded(items, sequence)
@@ -129,6 +138,7 @@ class ServedSequences:
 
     def joint_terms(
         self,
+        sequence: Any,
         of_pairs: Any,
         paths: NDArray[Any],
         differs: NDArray[np.bool_],
@@ -251,6 +261,7 @@ class ServedSegments(ServedSequences):
 
     def joint_terms(
         self,
+        sequence: Any,
         of_pairs: Any,
         paths: NDArray[Any],
         differs: NDArray[np.bool_],

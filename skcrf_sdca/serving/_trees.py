@@ -54,6 +54,11 @@ class _Trees(ServedSequences):
         scores.check(0)
         return scores
 
+    def items_of(self, sentence: Any) -> Any:
+        """Return the rows of the arcs of a sentence."""
+        rows, _ = arcs_of(sentence, 0)
+        return rows
+
     def answer(self, path: NDArray[Any]) -> Any:
         """Return the heads of a tree, or a pair of these and the relations."""
         (tree,) = self._format.path_labels([path], self._model.classes)

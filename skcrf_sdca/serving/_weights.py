@@ -12,6 +12,7 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.data.trees import TreeRules
 from skcrf_sdca.persistence._entries import (
     arc_templates_from,
+    checked_graphs,
     checked_label_parts,
     checked_segments,
     checked_tuples,
@@ -97,6 +98,14 @@ class Trees(NamedTuple):
     labelled: bool
     templates: ArcTemplates | None  # of tokens; None if a sentence is its arcs
     relations: Any = None  # the Model of relations, given the heads
+
+
+class Graphs(NamedTuple):
+    """Which graphs there are, and the weights of pairs of labels that edges join."""
+
+    weights: NDArray[np.float64]  # (n_edge_features, K, K)
+    are_trees: bool
+    directed: bool
 
 
 def coef_of_rows(array, name, n_stored, n_features, n_labels):
@@ -224,10 +233,22 @@ def trees_of(parameters, features, n_features):
     return Trees(TreeRules(**own, siblings=siblings), labelled, templates)
 
 
+def _of_graphs(crf, array, labels, coef_from):
+    """Return the Graphs."""
+    shape = checked_graphs(crf["graphs"]), *2 * (len(labels),)
+    weights = label_weights(array, "edge_coef", shape, forbids=False)
+    are_trees = crf["type"] == "TreeCRF"
+    directed = crf["parameters"].get("directed", are_trees)
+    if type(directed) is not bool:
+        raise ModelFormatError("the parameter directed must be bool")
+    return Graphs(weights, are_trees, directed)
+
+
 OF_STRUCTURES = {
     "chain": _of_chain,
     "label_parts": _of_parts,
     "tuples": _of_tuples,
     "segments": _of_segments,
     "trees": _of_trees,
+    "graphs": _of_graphs,
 }

@@ -12,10 +12,7 @@ from skcrf_sdca.serving import Predictor
 REFUSED = {
     "segments with features": "its features of segments come from a function",
     "table": "its input format is 'table'",
-    "trees": "its graphs are read, .* with SciPy",
-    "graphs": "its graphs are read, .* with SciPy",
-    "reweighted graphs": "its graphs are read, .* with SciPy",
-    "directed graphs": "its graphs are read, .* with SciPy",
+    "reweighted graphs": "it has tree-reweighted sums, which are made with SciPy",
 }
 
 
@@ -31,7 +28,7 @@ def test_a_model_is_served_or_refused_with_the_reason(name, loss, way):
     predictor = way(crf)
     assert_same_answers(predictor, crf, model.X, has_proba=has_proba)
     if has_proba:
-        for x in model.X:
+        for x in model.X if hasattr(crf, "predict_spans") else []:
             assert_same_spans(predictor.spans(x), crf.predict_spans([x])[0])
         for x, y in zip(model.X, model.y, strict=True):
             for first in y[0], None, "never seen":

@@ -13,6 +13,7 @@ import pytest
 from skcrf_sdca import (
     SDCACRF,
     DependencyCRF,
+    GraphCRF,
     OnlineDependencyCRF,
     SegmentCRF,
     make_tagger,
@@ -73,6 +74,7 @@ WORDS = [["near", "Basel"], ["the", "Rhine"]] * 5
 ARCS = [[[f"{h}>{m}"] for h in ["root", *own] for m in own] for own in WORDS]
 TAGGED = [[(word, "NOUN") for word in own] for own in WORDS]
 SEGMENTS = SegmentCRF(solver="lbfgs", tol=1e-2)
+GRAPHS = [([[f"w={word}"] for word in own], [[0, 1]]) for own in WORDS]
 # By default the parser has no probabilities.
 ONLINE = {"loss": "softmax_margin", "max_iter": 1}
 OF_ARCS = ArcFeatures(columns=("word", "upos"), n_features=64)
@@ -80,6 +82,7 @@ OF_ARCS = ArcFeatures(columns=("word", "upos"), n_features=64)
 SERVED = {
     "Chains": (make_tagger(TokenFeatures(), SDCACRF()), WORDS, ["O", "B-LOC"]),
     "SegmentCRF": (make_tagger(TokenFeatures(), SEGMENTS), WORDS, ["O", "B-LOC"]),
+    "GraphCRF": (GraphCRF(), GRAPHS, ["O", "B-LOC"]),
     "DependencyCRF": (DependencyCRF(solver="lbfgs", tol=1e-2), ARCS, [0, 1]),
     "OnlineDependencyCRF": (
         OnlineDependencyCRF(features=OF_ARCS, **ONLINE),
@@ -133,7 +136,7 @@ def test_a_structure_has_the_methods_of_the_table(name):
         if has_it:
             METHODS[method](predictor, X[0], y)
         else:
-            with pytest.raises(ValueError, match=r"trees|no TokenFeatures|vocabulary"):
+            with pytest.raises(ValueError, match=r"trees|graphs|no TokenF|vocabulary"):
                 METHODS[method](predictor, X[0], y)
 
 

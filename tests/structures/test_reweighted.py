@@ -10,7 +10,7 @@ from scipy.special import entr, logsumexp
 import reference
 from graph_cases import SHAPES, grid
 from skcrf_sdca.data.graphs import Edges
-from skcrf_sdca.structures.graph.parameters import pair_places
+from skcrf_sdca.structures.graph.pairs import pair_places
 from skcrf_sdca.structures.graph.reweighted import (
     ReweightedMarginals,
     ReweightedScores,

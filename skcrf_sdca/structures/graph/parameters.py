@@ -12,9 +12,8 @@ labels of each feature only, see structures/chain/observed.py.
     score(x, y) = sum_v node_scores[v, y_v] + sum_e x_e . pair[:, (y_from, y_to)]
 """
 
-import numpy as np
-
 from skcrf_sdca.structures.form import Block
+from skcrf_sdca.structures.graph.pairs import tied_of_pairs
 from skcrf_sdca.structures.parameters import Parameters
 
 GRAPH_BLOCKS = (
@@ -22,25 +21,6 @@ GRAPH_BLOCKS = (
     Block("intercept", ("label",)),
     Block("edge_coef", ("edge_feature", "label", "label")),
 )
-
-
-def pair_places(n_labels, directed):
-    """Return the number of the weight of each pair of labels, (K, K) int32.
-
-    Examples
-    --------
-    >>> from skcrf_sdca.structures.graph.parameters import pair_places
-    >>> pair_places(2, directed=True), pair_places(2, directed=False)
-    (array([[0, 1],
-           [2, 3]], dtype=int32), array([[0, 1],
-           [1, 2]], dtype=int32))
-    """
-    if directed:
-        return np.arange(n_labels**2, dtype=np.int32).reshape(n_labels, n_labels)
-    place = np.zeros((n_labels, n_labels), dtype=np.int32)
-    rows, columns = np.triu_indices(n_labels)
-    place[rows, columns] = place[columns, rows] = np.arange(len(rows))
-    return place
 
 
 class GraphParameters(Parameters):
@@ -63,10 +43,7 @@ class GraphParameters(Parameters):
         return cls(0, len(weights["edge_coef"]), place).for_rows(weights, X)
 
     def _tied_of(self, weights):
-        pairs = weights["edge_coef"]
-        tied = np.empty((len(pairs), self.place.max() + 1))
-        tied[:, self.place.ravel()] = pairs.reshape(len(pairs), -1)
-        return tied.ravel()
+        return tied_of_pairs(weights["edge_coef"], self.place)
 
     def _by_name(self):
         tied = self.tied.reshape(self.n_edge_features, -1)

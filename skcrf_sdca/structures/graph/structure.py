@@ -9,7 +9,8 @@ from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.graph.junction_tree import junction_trees
 from skcrf_sdca.structures.graph.marginals import GraphMarginals
-from skcrf_sdca.structures.graph.parameters import GraphParameters, pair_places
+from skcrf_sdca.structures.graph.pairs import pair_places
+from skcrf_sdca.structures.graph.parameters import GraphParameters
 from skcrf_sdca.structures.graph.scores import GraphScores
 from skcrf_sdca.structures.structure import Structure
 from skcrf_sdca.structures.token_rows import CompiledRows
