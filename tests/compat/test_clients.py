@@ -90,6 +90,64 @@ for text in texts:
     found.append([cut, words, list(tags), ViUtils.add_accents(without)])
 print(json.dumps(found))
 """,
+    "autopager": """
+import json
+import autopager
+links = [("/about", "", "About us"), *((f"/list?page={n}", "", n) for n in range(1, 9))]
+links += [("/list?page=2", "prev", "Previous"), ("/list?page=4", "next", "next »")]
+links = [f'<a href="{url}" class="{kind}">{text}</a>' for url, kind, text in links]
+page = f"<html><body><p>Text</p><div class='pages'>{''.join(links)}</div></body></html>"
+found = [(kind, link.xpath("@href").get()) for kind, link in autopager.extract(page)]
+print(json.dumps([found, autopager.urls(page, "http://example.com/list")]))
+""",
+    "pythainlp": """
+import json
+from pythainlp.chunk.crfchunk import CRFChunkParser
+from pythainlp.tokenize import crfcut, han_solo
+texts = [
+    "ฉันไปประชุมเมื่อวันที่ 11 มีนาคม เขาไม่ได้ไปด้วยกัน แต่เขาส่งจดหมายมา",
+    "ประเทศไทยมีเมืองหลวงคือกรุงเทพมหานคร ซึ่งเป็นเมืองที่ใหญ่ที่สุด",
+]
+words = [("ผม", "PPRS"), ("รัก", "VACT"), ("คุณ", "PPRS"), ("มาก", "ADVN")]
+found = [[crfcut.segment(text), han_solo.segment(text)] for text in texts]
+chunks = [CRFChunkParser().parse(own) for own in (words, words[::-1])]
+print(json.dumps([found, chunks]))
+""",
+    "webstruct": """
+import json
+import webstruct
+from webstruct.features import EXAMPLE_TOKEN_FEATURES
+pages = [
+    f"<html><body><h1>News of {year}</h1><p><ORG>{name}</ORG> has an <b>office</b> in "
+    f"<CITY>{city}</CITY>, {street} Street.</p></body></html>".encode()
+    for name, city, street, year in [
+        ("Acme Corp", "Montevideo", "Main", 1999), ("Initech", "Austin", "Elm", 2012),
+        ("Globex GmbH", "Berlin", "Park", 2020), ("Umbrella", "Raccoon City", "1st", 98)
+    ]
+]
+loader = webstruct.GateLoader(known_entities={"ORG", "CITY"})
+tokenizer = webstruct.HtmlTokenizer(tagset=["ORG", "CITY"])
+X, y = tokenizer.tokenize([loader.loadbytes(page) for page in pages])
+model = webstruct.create_crfsuite_pipeline(EXAMPLE_TOKEN_FEATURES, c2=0.1)
+model.fit(X[:3], y[:3])
+ner = webstruct.NER(model, loader=webstruct.HtmlLoader())
+plain = b"<html><body><p>Hooli has an office in Oslo, Main Street.</p></body></html>"
+print(json.dumps([list(map(list, model.predict(X))), ner.extract(plain)]))
+""",
+    "eli5": """
+import json
+import eli5, sklearn_crfsuite
+X = [[{"w": word, "last": word[-1]} for word in s.split()]
+     for s in ["the cat sat in Rome", "Anna saw a dog", "Paris is big"]]
+y = [["PLACE" if x["w"] in ("Rome", "Paris") else "PERSON" if x["w"] == "Anna" else "O"
+      for x in s] for s in X]
+crf = sklearn_crfsuite.CRF(c2=0.1).fit(X, y)
+told = eli5.format_as_dict(eli5.explain_weights(crf, top=(1, 0)))
+# The weights differ, as there is an intercept here; what has the largest does not.
+largest = {t["target"]: t["feature_weights"]["pos"][0] for t in told["targets"]}
+places = [largest[name]["feature"] for name in ("PERSON", "PLACE")]
+print(json.dumps([told["transition_features"]["class_names"], places]))
+""",
 }
 
 
