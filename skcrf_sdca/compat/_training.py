@@ -24,7 +24,7 @@ from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import CHECKED_LATER
 from skcrf_sdca.solvers.owlqn import OWLQN
-from skcrf_sdca.structures.chain.observed import ObservedPairs
+from skcrf_sdca.structures.chain.observed import ObservedPairs, pair_counts
 from skcrf_sdca.structures.chain.structure import Chain
 
 # c1 + 2 c2 counts as at least this: without a penalty there may be no solution.
@@ -121,8 +121,9 @@ def new_problem(given, n_labels, params):
     ``params`` are parameters of CRFsuite, by their names.
     """
     all_states = params["feature.possible_states"] and not params["feature.minfreq"]
-    counted = given.data.X, given.labels, n_labels, params["feature.minfreq"]
-    pairs = None if all_states else ObservedPairs.of_data(*counted)
+    pairs = None
+    if not all_states:
+        pairs = _observed_pairs(given, n_labels, params["feature.minfreq"])
     structure = Chain(given.data, n_labels, pairs=pairs)
     free = structure.new_parameters()
     free.coef[:] = 1.0
@@ -135,6 +136,20 @@ def new_problem(given, n_labels, params):
         structure, given.labels, alpha, penalty=elastic_net(l1_ratio), free=free.w
     )
     return problem, int(n_coef + np.count_nonzero(free.transition))
+
+
+def _observed_pairs(given, n_labels, least):
+    """Return the ObservedPairs whose values sum to ``least`` or more.
+
+    A pair occurs also where its value is 0, as of a bool that is False.
+    """
+    X, labels = given.data.X, given.labels
+    if least > 0.0:
+        return ObservedPairs.of_data(X, labels, n_labels, least)
+    ones = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
+    occurs = pair_counts(ones, labels, n_labels, with_values=False)
+    is_less = pair_counts(X, labels, n_labels, with_values=True) < least
+    return ObservedPairs.of_counts(occurs.astype(np.int8) - is_less.astype(np.int8))
 
 
 def _observed_transitions(given, n_labels, params):

@@ -237,6 +237,23 @@ class TestTrainer:
                 atol = 1e-3 if params["c2"] else 0.1
                 assert own.get(key, 0.0) == pytest.approx(right.get(key, 0.0), abs=atol)
 
+    @pytest.mark.parametrize("least", [0.0, 0.5, 1.5])
+    def test_pairs_of_value_zero_have_weights(self, tmp_path, least):
+        """False and 0.0 occur; a sum below feature.minfreq is none of a weight."""
+        values = [[True, 2.0], [False, 0.0], [False, -1.0], [True, 1.0]]
+        items = [{"upper": a, "size": b} for a, b in values]
+        x, y = [items[:2], items[2:]], [["A", "B"], ["B", "A"]]
+        found = []
+        for library in (pycrfsuite, pytest.importorskip("pycrfsuite")):
+            params = {**TIGHT, "c1": 0.01, "c2": 0.01, "feature.minfreq": least}
+            trainer = library.Trainer("lbfgs", params, verbose=False)
+            for own in zip(x, y, strict=True):
+                trainer.append(*own)
+            trainer.train(str(tmp_path / "m"))
+            log = trainer.logparser
+            found.append((log.featgen_num_features, log.last_iteration["loss"]))
+        assert found[0] == (found[1][0], pytest.approx(found[1][1], 1e-5))
+
     def test_l2sgd_minimises_the_same_objective(self, tmp_path):
         losses = [
             trained(
