@@ -267,13 +267,15 @@ def choose(problem, dual=None):
     ----------
     problem : Problem
     dual : str, default=None
-        The dual solver that is taken; by default the one for the number of labels.
+        The dual solver that is taken. By default, for chains, the one for the number of
+        labels, and SAG beside it, which whitens their features.
 
     Returns
     -------
     choice : Choice
         It depends on the data, the number of labels and alpha, and not on the machine.
     """
+    may_be_sag = dual is None
     if dual is None:
         # Without marginals of cliques SDCA has a bound of the entropy in their place.
         has_cliques = "direct" in problem.structure.levels
@@ -292,7 +294,7 @@ def choose(problem, dual=None):
         n, length = problem.n_weighted, problem.mean_length
         long = f"{n} {words().sequence}s of {length:.0f} {words().position}s"
         return Choice("lbfgs", f"{reason}, {long}")
-    if Curvature.suits(problem.structure):
+    if may_be_sag and Curvature.suits(problem.structure):
         return _by_size(problem, dual)
     return Choice(dual, reason)
 

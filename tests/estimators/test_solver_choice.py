@@ -273,6 +273,15 @@ def test_segments_of_recordings_converge_by_default():
 
 
 @UNFINISHED
+def test_segments_are_not_for_sag_which_does_not_whiten_their_features():
+    frames, states = recordings(30, 20, n_features=6)
+    large = [2.0 * rows for rows in frames]
+    assert fitted(large, states).solver_ == "sag"
+    crf = SegmentCRF(scheme=None, max_iter=3, random_state=0).fit(large, states)
+    assert crf.solver_ == "oeg"
+
+
+@UNFINISHED
 def test_each_structure_chooses_by_the_same_numbers(capsys):
     words = [[{"w": str(int(v > 0))} for v in rows[:, 0]] for rows in X]
     y = [["O" if label else "B" for label in path] for path in Y]
