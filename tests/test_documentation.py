@@ -130,6 +130,7 @@ def test_every_public_name_is_on_an_api_page():
 # What people type into the search box, and the page that answers. A page is found if it
 # has all of the words, in its text or among its meta keywords.
 SEARCHES = [
+    ("activity recognition", "signals"),
     ("batch prediction", "performance"),
     ("bert embeddings", "dense_features"),
     ("c1 c2", "alpha"),
@@ -163,11 +164,13 @@ SEARCHES = [
     ("memoryerror", "many_labels"),
     ("migrate from sklearn-crfsuite", "sklearn_crfsuite"),
     ("missing labels", "partial_labels"),
-    ("missing values", "dense_features"),
+    ("missing values", "signals"),
     ("monitor drift", "monitoring"),
     ("multithreading", "questions"),
     ("n-best", "decoding"),
     ("named entity recognition", "questions"),
+    ("nan", "signals"),
+    ("nan label", "signals"),
     ("nested entities", "questions"),
     ("nightly retrain", "monitoring"),
     ("oov", "questions"),
@@ -185,8 +188,9 @@ SEARCHES = [
     ("reproducible", "questions"),
     ("semi supervised", "partial_labels"),
     ("serve a model", "serving"),
+    ("sleep stages", "signals"),
     ("slow", "performance"),
-    ("sliding window", "dense_features"),
+    ("sliding window", "signals"),
     ("predicted spans", "decoding"),
     ("tokenization", "text"),
     ("tokenize", "questions"),

@@ -110,7 +110,7 @@ DATA = {"watch": watch, "gestures": gestures, "eeg": eeg}
 
 def boosting():
     """Return boosted trees."""
-    return HistGradientBoostingClassifier(max_iter=40, random_state=0)
+    return HistGradientBoostingClassifier(max_iter=30, max_bins=63, random_state=0)
 
 
 def chain(window, alpha=None, **parameters):
@@ -131,7 +131,7 @@ def mean_run(y):
 
 def stacked(y):
     """Return a chain above boosted trees with context."""
-    below = ClassifierFeatures(boosting())
+    below = ClassifierFeatures(boosting(), cv=3)
     crf = CRF(mean_run(y) / len(y), random_state=0)
     return make_tagger(SequenceWindow(4), below, crf)
 

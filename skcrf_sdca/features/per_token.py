@@ -33,7 +33,7 @@ from skcrf_sdca.data.containers import (
 )
 from skcrf_sdca.data.feature_names import FeatureNames, same_names
 from skcrf_sdca.data.input_formats import check_has_items, is_table
-from skcrf_sdca.data.label_encoding import encode_labels
+from skcrf_sdca.data.label_encoding import encode_labels, encode_training_labels
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.features.transformer import SequenceTransformer
@@ -107,7 +107,8 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
             type that the transformer takes: dicts, strings, lists of strings, rows of
             numbers.
         y : iterable of label lists, default=None
-            Labels of the items, for transformers that learn from labels.
+            Labels of the items, for transformers that learn from labels. Labels that
+            are not known, as a CRF takes them, are for others alone.
         **params : dict
             Metadata, if routing is enabled. ``sample_weight`` has one number for each
             sequence; the transformer gets it repeated for each item.
@@ -160,8 +161,7 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
             check_has_items(len(offsets) - 1, offsets[-1])
             routed = {m: _for_items(routed[m], offsets) for m in _FITTING}
             if y is not None:
-                classes, labels = encode_labels(y, np.diff(offsets))
-                y = classes[labels]
+                y = self._for_items(y, np.diff(offsets))
         with _output_of(offsets):
             output, transformer = fit_transform(
                 clone(self.transformer), items, y, routed
@@ -237,6 +237,14 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
         return MetadataRouter(owner=self).add(
             transformer=self.transformer, method_mapping=metadata_of_fit()
         )
+
+    def _for_items(self, y, lengths):
+        """Return the label of each item, None if some are not known and none needed."""
+        if get_tags(self.transformer).target_tags.required:
+            classes, labels = encode_labels(y, lengths)
+            return classes[labels]
+        classes, labels, unknown = encode_training_labels(y, lengths)
+        return classes[labels] if unknown is None else None
 
     def _check_transformer(self):
         try:

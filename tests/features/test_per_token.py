@@ -27,7 +27,13 @@ from sklearn.preprocessing import (
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
-from skcrf_sdca import SDCACRF, PackedSequences, PerToken, SequenceVectorizer
+from skcrf_sdca import (
+    SDCACRF,
+    PackedSequences,
+    PerToken,
+    SequenceVectorizer,
+    make_tagger,
+)
 from skcrf_sdca.datasets import make_chains
 
 X, y = make_chains(n_sequences=12, n_features=4, random_state=0)
@@ -380,3 +386,23 @@ def test_state_after_an_error_is_as_before():
 def test_transform_before_fit():
     with pytest.raises(sklearn.exceptions.NotFittedError):
         PerToken(StandardScaler()).transform(X)
+
+
+@pytest.mark.parametrize(
+    "y_partial",
+    [
+        [[None, *list_of_str(labels[1:])] for labels in y],
+        [[{"0", "1"}, *list_of_str(labels[1:])] for labels in y],
+        [np.full((len(labels), 3), 1 / 3) for labels in y],
+    ],
+    ids=["None", "sets", "probabilities"],
+)
+def test_labels_that_are_not_known_are_for_the_chain(y_partial):
+    scaled = PerToken(StandardScaler()).fit_transform(X, y_partial)
+    assert (
+        dense(scaled).tobytes()
+        == dense(PerToken(StandardScaler()).fit_transform(X)).tobytes()
+    )
+    make_tagger(PerToken(StandardScaler()), SDCACRF(tol=0.1)).fit(X, y_partial)
+    with pytest.raises(ValueError, match="requires y"):
+        PerToken(SelectKBest(f_classif, k=2)).fit_transform(X, y_partial)
