@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 from skcrf_sdca import (
@@ -25,7 +26,7 @@ from skcrf_sdca import (
     make_tagger,
 )
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.features import SequenceWindow
+from skcrf_sdca.features import ClassifierFeatures, ImageWindow, SequenceWindow
 from skcrf_sdca.testing import CHECKS, sequence_checks
 from skcrf_sdca.text import TokenFeatures
 
@@ -63,6 +64,8 @@ CASES = {
     "SequenceHasher": (SequenceHasher(n_features=16), DICTS, None),
     "PerToken": (PerToken(StandardScaler()), ARRAYS, None),
     "SequenceWindow": (SequenceWindow(1, differences=True, span=2), ARRAYS, None),
+    "ImageWindow": (ImageWindow(1, span=2), ARRAYS, None),
+    "ClassifierFeatures": (ClassifierFeatures(GaussianNB(), cv=2), ARRAYS, LABELS),
     "SequenceUnion": (
         SequenceUnion(
             [("d", SequenceVectorizer(), 0), ("a", PerToken(StandardScaler()), 1)]
