@@ -67,7 +67,10 @@ def complaints(name, checks):
 @pytest.mark.parametrize("name", CALLABLE)
 def test_the_docstring_has_parameters_as_in_the_signature_and_an_example(name):
     assert complaints(name, CHECKS) == []
-    assert ">>> " in resolved(name).__doc__
+    text = resolved(name).__doc__
+    assert ">>> " in text
+    # No marker of shared text is left.
+    assert re.findall(r"^ *\{\w+\}$", text, re.MULTILINE) == []
 
 
 def test_a_test_names_every_public_function():
@@ -81,11 +84,6 @@ def test_a_test_names_every_public_function():
 def test_the_docstrings_of_methods_have_parameters_as_in_the_signature(name):
     found = {member: complaints(member, CHECKS_OF_MEMBERS) for member in members(name)}
     assert {member: errors for member, errors in found.items() if errors} == {}
-
-
-@pytest.mark.parametrize("name", CALLABLE)
-def test_no_marker_of_shared_text_is_left_in_the_docstring(name):
-    assert re.findall(r"^ *\{\w+\}$", resolved(name).__doc__, re.MULTILINE) == []
 
 
 def test_the_package_can_be_imported_without_docstrings():

@@ -101,7 +101,6 @@ WRONG = {
 }
 # None is a value of these arguments.
 OPTIONAL = {"Tagger", "init", "prior"}
-CASES = [(n, w) for n in ALL for w in WRONG if w != "None" or n not in OPTIONAL]
 
 
 def takes_estimators(public):
@@ -139,19 +138,20 @@ def test_nothing_that_takes_an_estimator_is_left_out():
     assert takes <= set(ALL)
 
 
-@pytest.mark.parametrize(("name", "wrong"), CASES)
-def test_wrong_estimators_are_named(name, wrong):
-    with pytest.raises(TypeError) as caught:
-        ALL[name](WRONG[wrong])
-    message = str(caught.value)
+@pytest.mark.parametrize("name", ALL)
+def test_wrong_estimators_are_named(name):
     types = {
         "class": "the class SDCACRF",
         "str": "str",
         "None": "None",
         "number": "int",
     }
-    assert types.get(wrong, "LogisticRegression") in message
-    assert "Cannot clone" not in message
+    for wrong in WRONG.keys() - ({"None"} if name in OPTIONAL else set()):
+        with pytest.raises(TypeError) as caught:
+            ALL[name](WRONG[wrong])
+        message = str(caught.value)
+        assert types.get(wrong, "LogisticRegression") in message
+        assert "Cannot clone" not in message
 
 
 @pytest.mark.parametrize("name", OF_FITTED)

@@ -1,5 +1,7 @@
 """The vector functions against NumPy, at every length near the vector widths."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -41,13 +43,13 @@ def test_exp_of_very_negative_arguments_is_tiny_and_positive():
     assert out[2] == 1.0
 
 
-@pytest.mark.parametrize("place", [0, -1, None])
-def test_extent(segment, place):
-    x = segment[1] - segment[0]
-    if place is not None:
-        x[place] = -np.inf
-    largest = max(x.max(), -np.finfo(np.float64).max)
-    assert _vecmath.extent(x) == (largest, x.min())
+def test_extent(segment):
+    for place in (None, 0, -1):
+        x = segment[1] - segment[0]
+        if place is not None:
+            x[place] = -np.inf
+        largest = max(x.max(), -np.finfo(np.float64).max)
+        assert _vecmath.extent(x) == (largest, x.min())
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 9, 22])
@@ -114,15 +116,17 @@ def test_long_sums_keep_their_digits_in_single_precision():
     assert_allclose(curvature, (direction * ratio / (1 + x)).sum(), rtol=3e-6)
 
 
-@pytest.mark.parametrize("step", [1e-9, 0.3, 0.5, 0.999])
-def test_slope(stored, step):
-    p, target = (x.astype(np.float64) for x in stored)
-    direction = target - p
-    moves = direction != 0
-    m = (p + step * direction)[moves]
-    slope, curvature = _vecmath.slope(*stored, step)
-    assert_allclose(slope, (direction[moves] * np.log(m)).sum(), rtol=1e-12, atol=1e-12)
-    assert_allclose(curvature, (direction[moves] ** 2 / m).sum(), rtol=1e-12)
+def test_slope(stored):
+    for step in (1e-9, 0.3, 0.5, 0.999):
+        p, target = (x.astype(np.float64) for x in stored)
+        direction = target - p
+        moves = direction != 0
+        m = (p + step * direction)[moves]
+        slope, curvature = _vecmath.slope(*stored, step)
+        assert_allclose(
+            slope, (direction[moves] * np.log(m)).sum(), rtol=1e-12, atol=1e-12
+        )
+        assert_allclose(curvature, (direction[moves] ** 2 / m).sum(), rtol=1e-12)
 
 
 def test_slope_at_the_border_is_finite(stored):
@@ -150,13 +154,13 @@ def test_move(stored):
     assert_allclose(value, divergence(moved, target), rtol=digits)
 
 
-@pytest.mark.parametrize("step", [0.1, 0.3, 0.5, 0.7, 0.9])
-def test_move_keeps_what_is_at_its_target(stored, step):
+def test_move_keeps_what_is_at_its_target(stored):
     """A rounding that is the same at every visit would keep the gap above 0."""
-    target = np.maximum(stored[1], 1e-29).astype(stored[1].dtype)
-    out = np.empty_like(target)
-    _vecmath.move(target, target, np.zeros(len(target), np.float32), step, out)
-    np.testing.assert_array_equal(out, target)
+    for step in (0.1, 0.3, 0.5, 0.7, 0.9):
+        target = np.maximum(stored[1], 1e-29).astype(stored[1].dtype)
+        out = np.empty_like(target)
+        _vecmath.move(target, target, np.zeros(len(target), np.float32), step, out)
+        np.testing.assert_array_equal(out, target)
 
 
 def test_move_keeps_the_digits_of_what_is_small():
@@ -168,17 +172,19 @@ def test_move_keeps_the_digits_of_what_is_small():
     assert_allclose(out, target, rtol=1e-7)
 
 
-@pytest.mark.parametrize("size", [1e-5, 1e-3, 1e-1])
-def test_divergence_keeps_its_digits_near_the_target(stored, size):
-    target = np.maximum(stored[1], 1e-30).astype(stored[1].dtype)
-    relative = size * np.random.default_rng(0).choice([-1.0, 1.0], len(target))
-    p = (target * (1.0 + relative)).astype(target.dtype)
-    ratio = ratio_of(p, target)
-    value = _vecmath.move(p, target, ratio, 0.0, np.empty_like(p))
-    t, u = target.astype(np.float64), -ratio.astype(np.float64)
-    exact = (t * (xlogy(1 + u, 1 + u) - u)).sum()
-    # Terms of size u cancel, and only u^2 / 2 remains.
-    assert_allclose(value, exact, rtol=0, atol=2e-7 * (t * abs(u)).sum() + 1e-6 * exact)
+def test_divergence_keeps_its_digits_near_the_target(stored):
+    for size in (1e-5, 1e-3, 1e-1):
+        target = np.maximum(stored[1], 1e-30).astype(stored[1].dtype)
+        relative = size * np.random.default_rng(0).choice([-1.0, 1.0], len(target))
+        p = (target * (1.0 + relative)).astype(target.dtype)
+        ratio = ratio_of(p, target)
+        value = _vecmath.move(p, target, ratio, 0.0, np.empty_like(p))
+        t, u = target.astype(np.float64), -ratio.astype(np.float64)
+        exact = (t * (xlogy(1 + u, 1 + u) - u)).sum()
+        # Terms of size u cancel, and only u^2 / 2 remains.
+        assert_allclose(
+            value, exact, rtol=0, atol=2e-7 * (t * abs(u)).sum() + 1e-6 * exact
+        )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -198,21 +204,21 @@ def test_move_leaves_no_subnormal_numbers(dtype):
     assert out.tolist() == [0.0, 0.0, 0.5, p[3]]
 
 
-@pytest.mark.parametrize("scale", [1e-30, 1e-7, 1e-3, 1.0, 1e10, 1e30])
-def test_slope_near(stored, scale):
+def test_slope_near(stored):
     """Relative precision near the target (small ratios) and far from it."""
-    # A ratio is 1 - p / target: below 0 of any size, above 0 at most 1.
-    direction = stored[1] - stored[0]
-    ratio = np.minimum(scale * direction, 0.9).astype(np.float32)
-    target = np.ones_like(direction)
-    np.divide(direction, ratio, where=ratio != 0, out=target)
-    rest = np.float32(0.75)
-    slope, curvature = _vecmath.slope_near(target, ratio, rest)
-    d, x = target.astype(np.float64) * ratio, -np.float64(rest) * ratio
-    terms = d * np.log1p(x)
-    assert_allclose(slope, terms.sum(), rtol=0, atol=3e-6 * abs(terms).sum())
-    terms = d * ratio / (1 + x)
-    assert_allclose(curvature, terms.sum(), rtol=0, atol=3e-6 * abs(terms).sum())
+    for scale in (1e-30, 1e-7, 1e-3, 1.0, 1e10, 1e30):
+        # A ratio is 1 - p / target: below 0 of any size, above 0 at most 1.
+        direction = stored[1] - stored[0]
+        ratio = np.minimum(scale * direction, 0.9).astype(np.float32)
+        target = np.ones_like(direction)
+        np.divide(direction, ratio, where=ratio != 0, out=target)
+        rest = np.float32(0.75)
+        slope, curvature = _vecmath.slope_near(target, ratio, rest)
+        d, x = target.astype(np.float64) * ratio, -np.float64(rest) * ratio
+        terms = d * np.log1p(x)
+        assert_allclose(slope, terms.sum(), rtol=0, atol=3e-6 * abs(terms).sum())
+        terms = d * ratio / (1 + x)
+        assert_allclose(curvature, terms.sum(), rtol=0, atol=3e-6 * abs(terms).sum())
 
 
 def test_aim(stored):
@@ -291,35 +297,34 @@ def test_multiples_of_a_row_are_added_to_rows(rows):
     same(values, expected)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_rows", [1, 4, 11])
-def test_products_with_dense_rows(rows, n_rows, dtype):
-    weights, _ = rows
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((n_rows, len(weights))).astype(dtype)
-    y = rng.standard_normal((n_rows, weights.shape[1]))
-    exact = x.astype(np.float64)
-    scores, one = y.copy(), y.copy()
-    _vecmath.dense_scores(x, weights, scores)
-    same(scores, y + exact @ weights)
-    # Those of a row do not depend on the other rows.
-    for t in range(n_rows):
-        _vecmath.dense_scores(x[t : t + 1], weights, one[t : t + 1])
-    assert np.array_equal(scores, one)
-    # Nor do their bits depend on the type that holds the numbers.
-    other = y.copy()
-    _vecmath.dense_scores(exact, weights, other)
-    assert np.array_equal(scores, other)
-    # Of features too, four are done at a time, and the rest one by one.
-    for n_features in (60, 59, 3):
-        part, moved = np.ascontiguousarray(x[:, :n_features]), weights[:n_features]
-        expected = moved + 0.5 * exact[:, :n_features].T @ y
-        moved = moved.copy()
-        other = moved.copy()
-        _vecmath.dense_features(0.5, part, y, moved)
-        same(moved, expected)
-        _vecmath.dense_features(0.5, exact[:, :n_features].copy(), y, other)
-        assert np.array_equal(moved, other)
+def test_products_with_dense_rows(rows):
+    for n_rows, dtype in product([1, 4, 11], [np.float32, np.float64]):
+        weights, _ = rows
+        rng = np.random.default_rng(0)
+        x = rng.standard_normal((n_rows, len(weights))).astype(dtype)
+        y = rng.standard_normal((n_rows, weights.shape[1]))
+        exact = x.astype(np.float64)
+        scores, one = y.copy(), y.copy()
+        _vecmath.dense_scores(x, weights, scores)
+        same(scores, y + exact @ weights)
+        # Those of a row do not depend on the other rows.
+        for t in range(n_rows):
+            _vecmath.dense_scores(x[t : t + 1], weights, one[t : t + 1])
+        assert np.array_equal(scores, one)
+        # Nor do their bits depend on the type that holds the numbers.
+        other = y.copy()
+        _vecmath.dense_scores(exact, weights, other)
+        assert np.array_equal(scores, other)
+        # Of features too, four are done at a time, and the rest one by one.
+        for n_features in (60, 59, 3):
+            part, moved = np.ascontiguousarray(x[:, :n_features]), weights[:n_features]
+            expected = moved + 0.5 * exact[:, :n_features].T @ y
+            moved = moved.copy()
+            other = moved.copy()
+            _vecmath.dense_features(0.5, part, y, moved)
+            same(moved, expected)
+            _vecmath.dense_features(0.5, exact[:, :n_features].copy(), y, other)
+            assert np.array_equal(moved, other)
 
 
 def test_rows_are_moved(rows):
