@@ -106,9 +106,11 @@ def with_value(row, name, value):
     start = f"{name.removeprefix(column)[1:]}="
     attributes = [x for x in row[column].split(SEPARATOR) if x != EMPTY]
     places = [k for k, x in enumerate(attributes) if x.startswith(start)]
-    at = places[0] if places else len(attributes)
-    attributes[at : at + 1] = [start + value] if value != EMPTY else []
-    return row | {column: SEPARATOR.join(attributes) or EMPTY}
+    # An attribute that occurs again would be read where the first is taken away.
+    others = [x for x in attributes if not x.startswith(start)]
+    at = places[0] if places else len(others)
+    others[at:at] = [start + value] if value != EMPTY else []
+    return row | {column: SEPARATOR.join(others) or EMPTY}
 
 
 def without_missing(labels, names):
