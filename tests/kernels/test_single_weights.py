@@ -38,7 +38,7 @@ def test_scores_are_sums_over_rows(n_features, templates):
     found = np.full((arcs.n_positions, 1), np.nan)
     rows = arcs.feature_rows()
     SingleWeights(w).node_scores(rows, arcs.offsets, 0, len(LENGTHS), found)
-    assert_allclose(found[:, 0], arcs.X[:] @ w.astype(float), atol=1e-5)
+    assert_allclose(found[:, 0], arcs.X[:] @ w.astype(float), atol=1e-6)
     # Of some sentences, and by weights of double precision.
     part = np.empty((int(arcs.offsets[4] - arcs.offsets[2]), 1))
     SingleWeights(w).node_scores(rows, arcs.offsets, 2, 4, part)
@@ -46,7 +46,7 @@ def test_scores_are_sums_over_rows(n_features, templates):
     zeros = np.zeros((3, 1))
     double = Weights((w[:, np.newaxis].astype(float), *zeros, np.zeros(0)), False)
     double.node_scores(rows, arcs.offsets, 2, 4, part)
-    assert_allclose(part, found[arcs.offsets[2] : arcs.offsets[4]], atol=1e-5)
+    assert_allclose(part, found[arcs.offsets[2] : arcs.offsets[4]], atol=1e-6)
 
 
 def test_rows_of_another_form_are_refused():
