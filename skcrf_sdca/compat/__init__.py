@@ -6,8 +6,8 @@ _items.py, _tagger.py, _training_log.py, _log_parser.py, _fileresource.py, _sing
 _crf.py and _label_lists.py (an estimator with the interface of sklearn-crfsuite),
 _pickles.py (its pickles), _data_files.py (data of CRFsuite's command), estimator.py,
 metrics.py, scorers.py and utils.py (its other modules), _eli5.py and _explainers.py,
-_online_training.py, _training.py and _trainer.py (with _tagger.py they are pycrfsuite/,
-the interface of python-crfsuite), and trainer.py.
+_online_training.py, _orthants.py, _training.py and _trainer.py (with _tagger.py they
+are pycrfsuite/, the interface of python-crfsuite), and trainer.py.
 Neither of the two packages is needed.
 
 Names are imported when somebody asks for one: `pycrfsuite.Tagger` needs NumPy alone.

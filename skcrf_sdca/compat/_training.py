@@ -17,13 +17,13 @@ from skcrf_sdca.compat._crf import penalty_of
 from skcrf_sdca.compat._items import ItemSequence
 from skcrf_sdca.compat._model_file import STATE, TRANSITION, WEIGHT, ModelFile
 from skcrf_sdca.compat._online_training import OnlineLearner
+from skcrf_sdca.compat._orthants import Orthants
 from skcrf_sdca.compat._training_log import label_scores
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import CHECKED_LATER
-from skcrf_sdca.solvers.owlqn import OWLQN
 from skcrf_sdca.structures.chain.observed import ObservedPairs, pair_counts
 from skcrf_sdca.structures.chain.structure import Chain
 
@@ -172,7 +172,7 @@ def minimised(problem, held, labels, params, on_iteration):
     ``on_iteration`` is called with the figures of each iteration, see `TrainingLog`, of
     which some are scores on the `Labelled` sequences ``held``.
     """
-    solver_type = OWLQN if params.get("c1") else LBFGS
+    solver_type = Orthants if params.get("c1") else LBFGS
     max_iter = min(params["max_iterations"], MAX_ITERATIONS)
     n, losses, clock = problem.n_sequences, [], [perf_counter()]
     scores_of = _scorer(problem, held, labels)
