@@ -130,7 +130,10 @@ for name in models:
 
 # %%
 # Six people are few for trees, and a chain above them cannot mend it: here they lose.
-# :ref:`frames` has figures of real recordings.
+# On real recordings of a watch, of people that no model has seen, a hidden Markov model
+# of hmmlearn has 78 % of the frames right, boosted trees with the frames around each
+# frame 83 %, with six times as many segments as there are, and a chain with a window
+# 86 %, with the right number. :ref:`frames` has these figures.
 
 # %%
 # True and predicted segments
