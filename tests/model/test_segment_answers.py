@@ -28,3 +28,5 @@ def test_an_explanation_names_the_segments_and_transitions_of_both_paths():
     assert {name for name in terms if " " in name} == {*expected}
     for name, value in expected.items():
         assert_allclose(terms[name], value, rtol=1e-12, err_msg=name)
+    values = dict(zip(found.features, found.values, strict=True))
+    assert {values[name] for name in expected} == {1.0}

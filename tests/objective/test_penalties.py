@@ -441,6 +441,7 @@ def test_classes_of_many_numbers():
     shape = np.append(rng.uniform(0.01, 2.0, size=5000) ** 3, [0.0] * 10)
     code, means = in_classes(shape)
     assert means[code[-1]] == 0.0
+    assert set(means[np.bincount(code, minlength=256) == 0]) == {1.0}
     assert set(code[-10:]).isdisjoint(code[:-10])
     # A class has a width of 1 / 254 of the range of logarithms.
     half = np.log(shape[:-10].max() / shape[:-10].min()) / 508

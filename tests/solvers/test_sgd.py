@@ -4,6 +4,7 @@ import pickle
 import sys
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -208,6 +209,22 @@ def inverse_hessian(pairs):
         left = identity - np.outer(step, rise) / (step @ rise)
         inverse = left @ inverse @ left.T + np.outer(step, step) / (step @ rise)
     return inverse
+
+
+def test_hybrid_takes_the_first_step_after_which_the_objective_has_fallen():
+    values = iter([1.0, 1.0, 0.75])
+    w = np.zeros(1)
+    solver = SimpleNamespace(
+        current=SimpleNamespace(w=w),
+        found=None,
+        of_batch=lambda batch: (next(values), np.ones(1)),
+        curvature_pairs=svrg.CurvaturePairs(1),
+        problem=SimpleNamespace(n_sequences=2),
+    )
+    svrg.Hybrid.step(solver, np.arange(1))
+    # At -1 it was as before, so that the step was halved.
+    assert w == -0.5
+    assert next(values, None) is None
 
 
 def test_hybrid_is_bfgs_on_batches_that_grow(tiny, monkeypatch):
