@@ -297,7 +297,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
     class_weight: ClassWeight | None = None
     n_jobs: int | None = None
     random_state: RandomState = 0
-    decoding: Decoding = VITERBI
+    decoding: Decoding = "viterbi"
 
     _parameter_constraints: ClassVar[dict] = {
         "model_filename": [str, os.PathLike, None],

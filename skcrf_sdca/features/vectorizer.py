@@ -276,8 +276,9 @@ class SequenceVectorizer(ItemTransformer):
 
     @vocabulary_.setter
     def vocabulary_(self, vocabulary: dict[str, Any] | Lookup) -> None:
-        is_lookup = isinstance(vocabulary, Lookup)
-        self._lookup = vocabulary if is_lookup else Lookup(vocabulary)
+        if not isinstance(vocabulary, Lookup):
+            vocabulary = Lookup(vocabulary)
+        self._lookup = vocabulary
 
     @vocabulary_.deleter
     def vocabulary_(self) -> None:

@@ -104,8 +104,9 @@ class ExplanationMixin:
         if model.temperature > 0.0:
             probabilities = scores.node_marginals()[0][t]
         terms_of = partial(_terms_of, model, served, sequence, t)
-        asked = {"labels": labels, "reference": reference}
-        return explanation_of(rivals, terms_of, probabilities, **asked)
+        return explanation_of(
+            rivals, terms_of, probabilities, labels=labels, reference=reference
+        )
 
     def unknown_features(self, sequence: Iterable[Any]) -> tuple[int, int]:
         """Return how many features of one sequence the model does not know.

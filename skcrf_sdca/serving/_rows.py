@@ -51,7 +51,7 @@ class RowTagger:
         chains: Chains,
         temperature: float,
         columns: tuple[int, NDArray[np.int64] | None],
-        one_column: bool,
+        one_column: bool = False,
     ) -> None:
         self._weights, self._chains, self._temperature = weights, chains, temperature
         self._n_features, self._columns = columns
@@ -122,7 +122,7 @@ class HashTagger(RowTagger):
     """
 
     def __init__(self, items: Any, *of_rows: Any) -> None:
-        super().__init__(*of_rows, False)
+        super().__init__(*of_rows)
         self._items = items
 
     def rows(self, sequence: Any) -> CsrRows:

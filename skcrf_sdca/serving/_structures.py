@@ -142,6 +142,7 @@ class ServedSequences:
         of_pairs: Any,
         paths: NDArray[Any],
         differs: NDArray[np.bool_],
+        /,
         **places: int,
     ) -> Iterator[Term]:
         """Yield the terms of several labels; arguments are as of `chain_terms`.
@@ -235,8 +236,8 @@ class ServedSegments(ServedSequences):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        self._grammar, *self._of_segments = model.own
-        transition, length = self._of_segments
+        self._grammar, transition, length = model.own
+        self._tied_weights = transition, length
         tied = np.concatenate([transition.ravel(), length.ravel()])
         self._tied = tied / self._temperature
         chains = chains_of_readers(len(self._labels))
@@ -268,7 +269,7 @@ class ServedSegments(ServedSequences):
         **places: int,
     ) -> Iterator[Term]:
         """Yield the terms of segments, and of transitions between these."""
-        return segment_terms(self._grammar, *self._of_segments, None, paths)
+        return segment_terms(self._grammar, *self._tied_weights, None, paths)
 
     is_readable = True
     readable = None

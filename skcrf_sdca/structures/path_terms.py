@@ -140,7 +140,8 @@ def segment_terms(
     ``of_segment(begin, end, types)`` yields the terms of the features of a segment.
     """
     # The paths that have a segment, with its type, and those with a transition.
-    own, between = {}, {}
+    own: dict[tuple[int, int], dict[int, int]] = {}
+    between: dict[int, dict[int, float]] = {}
     for j, path in enumerate(paths):
         begin, end, types, _ = grammar.segments(path, np.array([0, len(path)]))
         places = list(zip(begin.tolist(), end.tolist(), strict=True))
