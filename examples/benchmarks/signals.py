@@ -34,17 +34,19 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import f1_score
 from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 import tables
-from skcrf_sdca import CRF, PerToken, make_tagger
+from skcrf_sdca import CRF, PerToken, SequenceUnion, make_tagger
 from skcrf_sdca.features import ClassifierFeatures, SequenceWindow
 
 FRAME = 12
 HEADER = "accuracy,macro F1,log loss,ECE,segments / true,seconds".split(",")
 GESTURES = ("a1", "a2", "a3", "b1", "b3", "c1", "c3")
 N_PIECES = 20
+CONTEXT = SequenceWindow(2, span=4)
 
 
 def watch(folder, rng):
@@ -130,11 +132,23 @@ def mean_run(y):
     return sum(map(len, y)) / n_segments(y)
 
 
-def stacked(y):
-    """Return a chain above boosted trees with context."""
+def trees_below():
+    """Return the probabilities of boosted trees with context, as features."""
     below = ClassifierFeatures(boosting(), cv=3)
+    return make_pipeline(SequenceWindow(4), below)
+
+
+def stacked(y):
+    """Return a chain above boosted trees."""
     crf = CRF(mean_run(y) / len(y), random_state=0)
-    return make_tagger(SequenceWindow(4), below, crf)
+    return make_tagger(*(step for _, step in trees_below().steps), crf)
+
+
+def trees_and_frames(y):
+    """Return a chain above boosted trees, and the frames themselves."""
+    frames = make_pipeline(PerToken(StandardScaler()), CONTEXT)
+    both = SequenceUnion([("trees", trees_below()), ("frames", frames)])
+    return make_tagger(both, CRF(mean_run(y) / len(y), random_state=0))
 
 
 class Frames:
@@ -189,7 +203,6 @@ class Markov:
         return {"": paths}, [self.model.predict_proba(rows) for rows in own]
 
 
-CONTEXT = SequenceWindow(2, span=4)
 MODELS = {
     "boosting": lambda y: Frames(SequenceWindow(0)),
     "boosting, +-4 frames": lambda y: Frames(SequenceWindow(4)),
@@ -198,6 +211,7 @@ MODELS = {
     "CRF, alpha by runs": chain(SequenceWindow(0)),
     "CRF, +-2 and +-4 frames": chain(CONTEXT),
     "trees below a CRF": stacked,
+    "trees and frames below a CRF": trees_and_frames,
 }
 
 
