@@ -77,6 +77,7 @@ class ServedGraphs(ServedSequences):
         of_pairs: Any,
         paths: NDArray[Any],
         differs: NDArray[np.bool_],
+        /,
         **places: int,
     ) -> Iterator[Term]:
         """Yield the terms of the nodes that edges join."""

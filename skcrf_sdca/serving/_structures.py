@@ -266,6 +266,7 @@ class ServedSegments(ServedSequences):
         of_pairs: Any,
         paths: NDArray[Any],
         differs: NDArray[np.bool_],
+        /,
         **places: int,
     ) -> Iterator[Term]:
         """Yield the terms of segments, and of transitions between these."""
