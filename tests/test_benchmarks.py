@@ -237,6 +237,26 @@ def test_dense_features_are_measured(run, task, corpora):
 
 
 @pytest.mark.slow
+def test_models_of_signals_are_compared(run, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(600, 15))
+    rows[:, -1] = np.repeat(rng.integers(2, size=60), 10)
+    rows[:, 0] += rows[:, -1]
+    header = ",".join(["a"] * 15)
+    path = tmp_path / "eeg-eye-state.csv"
+    np.savetxt(path, rows, delimiter=",", header=header, comments="")
+    models = ["boosting", "CRF, alpha by runs", "trees and frames below a CRF"]
+    done = run("signals", tmp_path, "--data", "eeg", "--folds", 2, "--model", *models)
+    head, _, *lines = done.stdout.splitlines()
+    assert head.startswith("eeg: 20 recordings, 600 frames, 14 features")
+    assert len(lines) == 5
+    assert [line.split("  ")[0] for line in lines] == [
+        "boosting",
+        *(f"{name}, {of}" for name in models[1:] for of in ("viterbi", "posterior")),
+    ]
+
+
+@pytest.mark.slow
 def test_the_hinge_is_measured(run, corpora):
     options = ["--first", "20", "--epochs", "3", "--task", "ocr"]
     done = run("hinge", *options, data=corpora)
