@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn import config_context
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -250,7 +250,8 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
         try:
             check_given(self.transformer, "transform", name="transformer")
         except TypeError as error:
-            if not is_classifier(self.transformer):
+            is_class = isinstance(self.transformer, type)
+            if is_class or not hasattr(self.transformer, "predict_proba"):
                 raise
             raise TypeError(
                 f"transformer is a classifier, {type(self.transformer).__name__}, "

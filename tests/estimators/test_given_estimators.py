@@ -39,6 +39,7 @@ from skcrf_sdca.selection import (
     TunedSpans,
     alpha_path,
     cross_val_predict_proba,
+    fit_temperature,
     select_uncertain,
 )
 
@@ -58,6 +59,7 @@ OF_FITTED = {
         given, threshold=0.5
     ).predict_spans(X),
     "CalibratedSpans": lambda given: CalibratedSpans(given).fit(X, Y),
+    "fit_temperature": lambda given: fit_temperature(given, X, Y),
     "select_uncertain": lambda given: select_uncertain(given, X, 2),
     "span_errors": lambda given: span_errors(given, X, Y),
     "group_importance": lambda given: group_importance(given, X, Y),

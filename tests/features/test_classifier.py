@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -124,6 +125,9 @@ def test_a_chain_above_is_better_than_the_classifier():
         (ClassifierFeatures(LinearSVC()), X, TypeError, "'predict_proba'.* LinearSVC"),
         (ClassifierFeatures(Ridge()), X, TypeError, "classifier must have"),
         (ClassifierFeatures(StandardScaler()), X, TypeError, "classifier must have"),
+        (ClassifierFeatures("tree"), X, TypeError, "classifier must have .* 'tree'"),
+        (ClassifierFeatures(None), X, TypeError, "classifier must have .* None"),
+        (ClassifierFeatures(GaussianMixture()), X, TypeError, "must be a classifier"),
         (ClassifierFeatures(LogisticRegression), X, TypeError, "is the class Logistic"),
     ],
 )
