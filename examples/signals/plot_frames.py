@@ -162,7 +162,7 @@ plt.show()
 # How long activities last
 # ------------------------
 # ``length_`` has a score for each length of a segment: the model of segments has learnt
-# that nobody climbs stairs for a second.
+# that stairs take longer than a second.
 
 model = models["segments and durations"][-1]
 figure, ax = plt.subplots(figsize=(7, 3.4))

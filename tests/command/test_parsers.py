@@ -60,7 +60,7 @@ def test_tag_writes_heads_and_relations_and_keeps_all_else(files, capsys, monkey
     out, err = capsys.readouterr()
     assert "UAS: 100.00%; LAS: 100.00%" in out
     assert "2 sentences, 5 words; no faults" in err
-    assert "epoch 1: updates" in err
+    assert "epoch    1  mean loss of the visits" in err
     parser = load_model(files[1])
     assert parser.features.columns == ["word", "upos", "xpos"]
     assert model_info(files[1]).metadata == {"corpus": "sea"}

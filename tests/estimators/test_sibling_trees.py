@@ -354,7 +354,7 @@ def test_columns_are_those_of_the_model():
 
 def test_siblings_that_do_not_fit_are_an_error(monkeypatch):
     X, y = [[("a", "N")] * 30], [list(range(30))]
-    crf = new_crf(max_iter=1, tol=1.0).fit(X, y)
+    crf = new_crf(solver="sdca", max_iter=1, tol=1.0).fit(X, y)
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 16 * 30**3 // 3 - 1)
     message = "sentence 0 has 30 words, and the scores of its siblings would take"

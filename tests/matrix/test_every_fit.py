@@ -324,6 +324,6 @@ def test_a_model_has_every_solver_but_those_named():
         assert solvers - set(model.solvers) == missing
         for solver in missing:
             owner = model.new("crf" if "crf" in model.solvers else "oeg")
-            message = "The 'solver' parameter of|needs a structure with (m|a b)"
+            message = "The 'solver' parameter of|needs a structure with (m|a proven b)"
             with pytest.raises(ValueError, match=message):
                 owner.set_params(solver=solver).fit(model.X, model.y)

@@ -317,7 +317,7 @@ def test_where_nothing_costs_the_optimum_is_at_once(data):
 @pytest.mark.parametrize("estimator", [LBFGSCRF, OEGCRF, SAGNUSCRF])
 def test_other_estimators_refuse_it(data, estimator):
     crf = seeded(estimator, loss="hinge")
-    with pytest.raises(ValueError, match=r"SDCACRF takes (it|the hinge)"):
+    with pytest.raises(ValueError, match=r"take .*SDCACRF|SDCACRF takes it"):
         crf.fit(*data)
     assert not hasattr(crf, "coef_")
 

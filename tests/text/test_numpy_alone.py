@@ -63,10 +63,14 @@ assert json.loads(file.getvalue()) == {"id": 0, **record}
 import numpy as np
 from skcrf_sdca.text.features.arc_templates import ArcTemplates
 from skcrf_sdca.text.features.relation_features import relation_columns
+from skcrf_sdca._kernels.features._single_weights import SingleWeights
 from skcrf_sdca.text.features.token_arcs import TokenArcs
 templates = ArcTemplates.of(["h.word m.word"], ["word"], 8)
 arcs = TokenArcs(templates, [["Anna", "lives"]])
-assert arcs.rows().scores(np.ones(8, np.float32)).shape == (6,)
+scores = np.zeros((6, 1))
+weights = SingleWeights(np.ones(arcs.n_features, np.float32))
+weights.node_scores(arcs.feature_rows(), arcs.offsets, 0, 1, scores)
+assert scores.any()
 assert relation_columns(arcs.codes, arcs.n_words, np.array([2, 0])).shape == (2, 18)
 """,
     "treebanks": """
