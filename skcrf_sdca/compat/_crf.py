@@ -7,14 +7,12 @@ import os
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
-from functools import partial, wraps
+from functools import partial
 from inspect import signature
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
-from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
@@ -43,20 +41,15 @@ from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.compat._algorithms import ALGORITHMS, DEFAULT
 from skcrf_sdca.compat._conversion import (
     BOUNDARIES,
-    from_crfsuite,
     item_lists,
-    model_file_of,
     read_as,
     to_crfsuite,
 )
-from skcrf_sdca.compat._fileresource import FileResource, state_of_pickle
+from skcrf_sdca.compat._fileresource import state_of_pickle
+from skcrf_sdca.compat._fitted_attributes import FittedAttributes
 from skcrf_sdca.compat._label_lists import LabelLists, decoded_lists
-from skcrf_sdca.compat._model_file import serialise
 from skcrf_sdca.compat._single import single_of
-from skcrf_sdca.compat._tagger import Tagger
-from skcrf_sdca.compat._training_log import TrainingLog
 from skcrf_sdca.data.input_formats import format_of
-from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
@@ -98,33 +91,11 @@ _UNDER_ITS_NAME = {
 }
 
 
-# The taggers and temporary files of fitted estimators, made when they are asked for.
-_TAGGERS: WeakKeyDictionary[Any, Tagger] = WeakKeyDictionary()
-_FILES: WeakKeyDictionary[Any, FileResource] = WeakKeyDictionary()
-
-
-def _of_model(method):
-    """Make a property that is None where there is no model of a method of a model."""
-
-    @property
-    @wraps(method)
-    def attribute(self):
-        estimator = self._model()
-        return None if estimator is None else method(self, estimator)
-
-    return attribute
-
-
-class _Fitted:
-    """The attributes of a fitted `CRF`, which are no parameters."""
-
-    estimator_: AnyCRF | PassiveAggressiveCRF | SDCACRF
-    dev_score_: float
-
-
 # Each annotated name is a parameter of the constructor, which stores it.
 @dataclass(eq=False, repr=False, match_args=False)
-class CRF(_Fitted, VersionStamped, HasDocLink, CheckedParameters, BaseEstimator):
+class CRF(
+    FittedAttributes, VersionStamped, HasDocLink, CheckedParameters, BaseEstimator
+):
     """CRF with the parameters and methods of ``sklearn_crfsuite.CRF``.
 
     Minimises CRFsuite's objective, over all weights w::
@@ -514,64 +485,6 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         y = decoded_lists(y, "y")
         return self._read(X, lambda crf, X: crf.score(X, y))
 
-    @_of_model
-    def classes_(self, estimator: Any) -> list[Any]:
-        """Return the labels, a list: sorted, or of a file in its order."""
-        return plain_labels(estimator.classes_)
-
-    @_of_model
-    def attributes_(self, estimator: Any) -> list[str]:
-        """Return the names of the features, a list."""
-        return estimator.vectorizer_.get_feature_names_out().tolist()
-
-    @_of_model
-    def num_attributes_(self, estimator: Any) -> int:
-        """Return the number of features."""
-        return estimator.n_features_in_
-
-    @_of_model
-    def state_features_(self, estimator: Any) -> dict[tuple[str, Any], float]:
-        """Return the weights of features, {(name, label): weight}."""
-        return _by_name(self.attributes_, self.classes_, estimator.coef_.T)
-
-    @_of_model
-    def transition_features_(self, estimator: Any) -> dict[tuple[Any, Any], float]:
-        """Return the weights of transitions, {(label, next label): weight}."""
-        return _by_name(self.classes_, self.classes_, estimator.transition_)
-
-    @_of_model
-    def tagger_(self, estimator: Any) -> Tagger:
-        """Return the model as python-crfsuite has it."""
-        if estimator not in _TAGGERS:
-            _TAGGERS[estimator] = Tagger().open_model(model_file_of(estimator))
-        return _TAGGERS[estimator]
-
-    @_of_model
-    def modelfile(self, estimator: Any) -> FileResource:
-        """Return the model as a file of CRFsuite."""
-        if self.model_filename:
-            return FileResource(self.model_filename)
-        if estimator not in _FILES:
-            _FILES[estimator] = FileResource.temporary(estimator)
-        return _FILES[estimator]
-
-    @_of_model
-    def training_log_(self, estimator: Any) -> TrainingLog:
-        """Return the log of the fit, without a text: its figures of each iteration."""
-        kept = vars(self).get("_training_log")
-        return kept or TrainingLog.of_history(getattr(estimator, "history_", {}))
-
-    @_of_model
-    def size_(self, estimator: Any) -> int:
-        """Return the size in bytes of the model's file."""
-        return len(serialise(model_file_of(estimator)))
-
-    def _model(self):
-        """Return the fitted estimator, also of `model_filename`; None without one."""
-        if "estimator_" not in vars(self) and os.path.isfile(self.model_filename or ""):
-            self.estimator_ = from_crfsuite(self.model_filename)
-        return vars(self).get("estimator_")
-
     def _of_single(self, method, xseq):
         """Return the answer of a SequenceTagger to a sequence, or None.
 
@@ -616,17 +529,6 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
                 name=name,
                 obj=self,
             )
-
-    def __dir__(self):
-        """Return all names; scikit-learn would compute the attributes, too."""
-        return object.__dir__(self)
-
-    def _get_fitted_attr_html(self, doc_link=""):
-        """Return the attributes of `estimator_`, for scikit-learn's HTML.
-
-        The attributes of this class would take dicts of all weights.
-        """
-        return self.estimator_._get_fitted_attr_html(doc_link)
 
     def _fitted(self, X, y, X_dev, y_dev):
         """Return the estimator behind this one, fitted."""
@@ -794,14 +696,3 @@ def _packed(X, input_format, vectorizer):
     X = item_lists(X() if callable(X) else X)
     crf = set_fitted(AnyCRF(), {"vectorizer_": vectorizer})
     return input_format.pack(X, crf)[0]
-
-
-def _by_name(sources, labels, weights):
-    """Return {(source, label): weight} of the weights that are not 0."""
-    weights = sp.coo_array(weights)
-    weights.eliminate_zeros()
-    places = zip(*(numbers.tolist() for numbers in weights.coords), strict=True)
-    return {
-        (sources[i], labels[k]): weight
-        for (i, k), weight in zip(places, weights.data.tolist(), strict=True)
-    }

@@ -1073,7 +1073,7 @@ class TestCRF:
 
     def test_display_and_completion_make_no_dict_of_weights(self, monkeypatch):
         crf = CRF().fit([[["a"]]], [["A"]])
-        monkeypatch.delattr("skcrf_sdca.compat._crf._by_name")
+        monkeypatch.delattr("skcrf_sdca.compat._fitted_attributes._by_name")
         # Fitted attributes are displayed from scikit-learn 1.9 on.
         assert ("duality_gap_" in crf._repr_html_()) is not BEFORE_1_9
         assert repr(crf) == "CRF()"
