@@ -22,7 +22,7 @@ import parsing
 
 import tables
 from skcrf_sdca import DependencyCRF
-from skcrf_sdca.data.dependencies import crossing
+from skcrf_sdca.data.heads import crossing
 from skcrf_sdca.text import ArcFeatures
 
 LENGTHS = 10, 20, 40, 80

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca.data.dependencies import (
+from skcrf_sdca.data.heads import (
     check_trees,
     crossing,
     first_cyclic,

@@ -6,7 +6,7 @@ import numpy as np
 
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.words import in_words
-from skcrf_sdca.data.dependencies import split_labels
+from skcrf_sdca.data.heads import split_labels
 from skcrf_sdca.data.label_encoding import encode_labels, plain_labels
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.text.features.relation_features import N_FEATURES

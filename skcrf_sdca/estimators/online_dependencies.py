@@ -19,7 +19,7 @@ from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
-from skcrf_sdca.data.dependencies import check_trees, named_as_arcs, split_labels
+from skcrf_sdca.data.heads import check_trees, named_as_arcs, split_labels
 from skcrf_sdca.data.input_formats import ARRAYS
 from skcrf_sdca.data.sample_weights import checked_weight
 from skcrf_sdca.data.tree_sizes import check_sentences

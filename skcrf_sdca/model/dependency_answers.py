@@ -14,18 +14,17 @@ from skcrf_sdca._utils.grids import clipped
 from skcrf_sdca._utils.messages import as_integer, lacking
 from skcrf_sdca._utils.typing import Decoding
 from skcrf_sdca._utils.words import words
-from skcrf_sdca.data.dependencies import (
+from skcrf_sdca.data.dependencies import split_arcs
+from skcrf_sdca.data.heads import (
     labels_of_known_heads,
     named_as_arcs,
     read_known_trees,
-    split_arcs,
 )
 from skcrf_sdca.data.sample_weights import checked_weight
 from skcrf_sdca.data.tree_sizes import check_sentences
 from skcrf_sdca.data.trees import (
     TreeFormat,
     TreeRules,
-    are_arcs,
     heads_of,
     sibling_at,
     sizes_of,
@@ -124,19 +123,16 @@ class TreeAnswers(Answers, TrimmingMixin):
     @named_as_arcs
     def _evaluation_labels(self, packed, y, sample_weight=None):
         """Return the labels of arcs, and their weights, 0 for arcs not in the tree."""
-        labels = read_known_trees(
+        labels, in_tree = read_known_trees(
             y,
-            packed.data,
+            packed.data.offsets,
             packed.allowed,
             self.classes_,
             labelled=packed.input_format.labelled,
             rules=self._rules_of_y,
         )
         weight = checked_weight(sample_weight, packed.data)
-        counts = (labels != 0).astype(np.float64)
-        if self._rules.siblings:
-            n_words = sizes_of(packed.data.lengths, siblings=True)
-            counts[~are_arcs(n_words)] = 0.0
+        counts = in_tree.astype(np.float64)
         if weight is not None:
             counts *= np.repeat(weight, packed.data.lengths)
         return labels, counts

@@ -3,10 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from skcrf_sdca._utils.words import in_words
-from skcrf_sdca.data.label_encoding import encode_known_labels, without_unknown_labels
 
 
 class LikelihoodMixin:
@@ -15,7 +12,7 @@ class LikelihoodMixin:
     A class adds `_scores`, which returns the Scores of one sequence.
     """
 
-    _model: Any
+    _served: Any
     _scores: Any
 
     def log_partition(self, sequence: Iterable[Any]) -> float:
@@ -54,7 +51,9 @@ class LikelihoodMixin:
         ----------
         sequence : as for `predict_one`
         labels : list of T labels
-            None where a label is not known: it is log p of those that are.
+            None where a label is not known: it is log p of those that are. For a parser
+            the heads of all words, or the pair (heads, relations), as its estimator
+            takes them.
 
         Returns
         -------
@@ -66,7 +65,7 @@ class LikelihoodMixin:
         ------
         TypeError, ValueError
             As `marginals`, and if there are not as many labels as items, or labels are
-            of another type. Also for dependency trees.
+            of another type. Also if the heads are no tree.
 
         Examples
         --------
@@ -77,15 +76,7 @@ class LikelihoodMixin:
         >>> predictor.log_likelihood([["a"]], ["never seen"])
         -inf
         """
-        if self._model.structure in ("trees", "parser"):
-            raise ValueError(
-                "log_likelihood is of labels, and the model is of dependency trees: "
-                "call it of the estimator that skcrf_sdca.load_model returns"
-            )
         scores = self._scores(sequence, proba=True)
-        lengths, classes = np.diff(scores.offsets), self._model.classes
-        y, known = without_unknown_labels([list(labels)], lengths, classes, None)
-        codes = encode_known_labels(y, lengths, classes, or_none=True)
-        known = None if known is None else known > 0.0
+        codes, known = self._served.codes_of(labels, scores)
         (value,) = scores.log_likelihood(codes, known).tolist()
         return value

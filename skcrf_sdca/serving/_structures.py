@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.inference._sequence_tagger import SequenceTagger, impossible
 from skcrf_sdca._kernels.visits._tying import scores_of_parts
+from skcrf_sdca.data.label_encoding import encode_known_labels, without_unknown_labels
 from skcrf_sdca.data.label_reading import LabelReading
 from skcrf_sdca.data.spans import scheme_of_readable
 from skcrf_sdca.model.span_queries import SegmentReading
@@ -82,6 +83,16 @@ class ServedSequences:
     def answer(self, path: NDArray[Any]) -> Any:
         """Return a labelling as the user knows it."""
         return [self._labels[k] for k in path.tolist()]
+
+    def codes_of(self, labels: Any, scores: Any) -> tuple[Any, Any]:
+        """Return the numbers of labels that the user gives, and which are known.
+
+        The latter is an array of bool, or None if all are.
+        """
+        lengths, classes = np.diff(scores.offsets), self._model.classes
+        y, known = without_unknown_labels([list(labels)], lengths, classes, None)
+        codes = encode_known_labels(y, lengths, classes, or_none=True)
+        return codes, None if known is None else known > 0.0
 
     def rows(self, node: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return marginals as the user knows them."""

@@ -11,6 +11,7 @@ from skcrf_sdca._kernels.features._single_weights import SingleWeights
 from skcrf_sdca._kernels.features._weights import Weights
 from skcrf_sdca._kernels.visits._tree_item import best_heads
 from skcrf_sdca._utils.words import in_words
+from skcrf_sdca.data.heads import read_known_trees, split_labels
 from skcrf_sdca.data.tree_sizes import check_sentences
 from skcrf_sdca.data.trees import TreeFormat, arcs_of, n_rows_of, sizes_of
 from skcrf_sdca.serving._model import Model
@@ -63,6 +64,21 @@ class _Trees(ServedSequences):
         """Return the heads of a tree, or a pair of these and the relations."""
         (tree,) = self._format.path_labels([path], self._model.classes)
         return tree
+
+    @_named
+    def codes_of(self, labels: Any, scores: ArcScores) -> tuple[Any, Any]:
+        """Return the labels of arcs of heads, or of a pair of these and relations.
+
+        The second array says which arcs are in the tree.
+        """
+        return read_known_trees(
+            [labels],
+            scores.offsets,
+            scores.allowed,
+            self._model.classes,
+            labelled=self._format.labelled,
+            rules=self._trees.rules._replace(projective=False),
+        )
 
     def rows(self, node: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return marginals of heads [head, word], with a third axis for relations."""
@@ -177,6 +193,13 @@ class ServedParser(_Trees):
             return heads.tolist()
         columns = relation_columns(arcs.codes, arcs.n_words, heads)
         return heads.tolist(), self._relations.names(columns)
+
+    @_named
+    def codes_of(self, labels: Any, scores: ArcScores) -> tuple[Any, Any]:
+        """Return the labels of arcs of the heads: the scores are of these alone."""
+        labelled = self._relations is not None
+        (heads,), _ = split_labels([labels], scores.n_words, labelled=labelled)
+        return super().codes_of(heads, scores)
 
     @_named
     def scores(self, sentence: Any) -> ArcScores:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tree_twin
 
-from skcrf_sdca.data.dependencies import crossing
+from skcrf_sdca.data.heads import crossing
 from skcrf_sdca.text import TreeFaults, clean_trees
 
 BAD = {

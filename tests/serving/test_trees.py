@@ -1,10 +1,14 @@
 """A Predictor answers as the parser of the same file, with NumPy alone."""
 
 import io
+import json
 
 import numpy as np
+import numpy_alone
 import pytest
+from numpy.testing import assert_allclose
 from served import (
+    CLOSE,
     WAYS,
     assert_both_readers_refuse_the_same,
     assert_numpy_is_enough,
@@ -18,6 +22,7 @@ from skcrf_sdca import (
     make_tagger,
     save_model,
 )
+from skcrf_sdca.serving import Predictor
 from skcrf_sdca.text import ArcFeatures, arc_templates
 
 WORDS = "dogs bark go home the a old".split()
@@ -63,6 +68,9 @@ PARSERS = {
     "online, log loss": OnlineDependencyCRF(
         features=OF_ARCS, loss="softmax_margin", temperature=0.5, **SHORT
     ),
+    "online, log loss, relations": OnlineDependencyCRF(
+        features=OF_ARCS, loss="softmax_margin", labelled=True, **SHORT
+    ),
     "tokens": optimal(features=OF_ARCS),
     "tokens, relations": optimal(features=OF_ARCS, labelled=True, projective=True),
     "siblings": optimal(features=OF_SIBLINGS, projective=True),
@@ -79,6 +87,17 @@ def of_heads(parser, y):
     return y if last.labelled else [heads for heads, _ in y]
 
 
+# Those that have probabilities.
+LOG_LOSS = PARSERS.keys() - {"hinge", *(n for n in PARSERS if n.startswith("online"))}
+LOG_LOSS |= {"online, log loss", "online, log loss, relations"}
+
+
+def assert_same_likelihood(predictor, parser, X, Y):
+    for x, y in zip(X, Y, strict=True):
+        found = predictor.log_likelihood(x, y)
+        assert_allclose([found], parser.log_likelihood([x], [y]), **CLOSE)
+
+
 @pytest.mark.filterwarnings("ignore:the duality gap")
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("name", PARSERS)
@@ -89,6 +108,37 @@ def test_a_parser_is_served(name, way):
     has_proba = predictor._model.temperature > 0.0
     assert_same_answers(predictor, parser, NEW, has_proba=has_proba)
     assert_same_answers(predictor, parser, SENTENCES[:3], has_proba=has_proba)
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("name", [n for n in PARSERS if n in LOG_LOSS])
+def test_the_log_likelihood_of_trees(name, way):
+    parser = PARSERS[name]
+    Y = of_heads(parser, TREES)
+    predictor = way(parser.fit(SENTENCES, Y))
+    assert_same_likelihood(predictor, parser, SENTENCES, Y)
+    # Another root, and arcs that cross.
+    for heads in [3, 1, 0, 3], [0, 4, 1, 1]:
+        relations = ["root", "new", "obj", "det"]
+        y = of_heads(parser, [(heads, relations)])
+        sentence = next(x for x in SENTENCES if len(x) == 4)
+        assert_same_likelihood(predictor, parser, [sentence], y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([2, 1], "^labels: sentence 0, word 1: its heads form a cycle"),
+        ([0, 1, 2], "^labels: sentence 0 has 3 heads, and sequence has the arcs of 2"),
+        (None, "^labels: the heads of sentence 0 are an array of shape"),
+    ],
+)
+@pytest.mark.parametrize("name", ["online, log loss", "tokens"])
+def test_heads_that_are_no_tree_are_refused(name, y, message):
+    parser = PARSERS[name].fit(SENTENCES, of_heads(PARSERS[name], TREES))
+    predictor = Predictor.from_estimator(parser)
+    with pytest.raises((TypeError, ValueError), match=message):
+        predictor.log_likelihood(SENTENCES[1][:1] * 2, y)
 
 
 def arcs_of(sentences):
@@ -109,6 +159,7 @@ def test_trees_of_given_arcs_are_served(of, labelled):
     X = arcs_of(SENTENCES)[of]
     predictor = through_file(parser.fit(X, of_heads(parser, TREES)))
     assert_same_answers(predictor, parser, arcs_of(NEW[1:])[of])
+    assert_same_likelihood(predictor, parser, X, of_heads(parser, TREES))
     # The root has the second word alone.
     allowed = np.ones((3, 2), dtype=bool)
     allowed[0, 0] = False
@@ -135,6 +186,25 @@ def test_sentences_without_a_tree_are_refused():
 def test_parsers_need_numpy_alone(name, tmp_path):
     parser = PARSERS[name].fit(SENTENCES, of_heads(PARSERS[name], TREES))
     assert_numpy_is_enough(parser, SENTENCES[2], tmp_path)
+
+
+LIKELIHOOD = """
+import json, sys
+from skcrf_sdca.serving import Predictor
+x, y = json.loads(sys.argv[2])
+print(Predictor.load(sys.argv[1]).log_likelihood(x, y))
+"""
+
+
+@pytest.mark.parametrize("name", ["online, log loss", "siblings", "tokens, relations"])
+def test_the_log_likelihood_needs_numpy_alone(name, tmp_path):
+    parser = PARSERS[name]
+    Y = of_heads(parser, TREES)
+    save_model(parser.fit(SENTENCES, Y), tmp_path / "model")
+    own = json.dumps([SENTENCES[2], Y[2]])
+    found = float(numpy_alone.printed(LIKELIHOOD, tmp_path / "model", own))
+    (expected,) = parser.log_likelihood(SENTENCES[2:3], Y[2:3])
+    assert found == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["online, relations", "tokens", "pipeline"])

@@ -61,17 +61,25 @@ assert json.loads(file.getvalue()) == {"id": 0, **record}
 """,
     "arcs": """
 import numpy as np
+from skcrf_sdca._kernels.features._single_weights import SingleWeights
 from skcrf_sdca.text.features.arc_templates import ArcTemplates
 from skcrf_sdca.text.features.relation_features import relation_columns
-from skcrf_sdca._kernels.features._single_weights import SingleWeights
 from skcrf_sdca.text.features.token_arcs import TokenArcs
 templates = ArcTemplates.of(["h.word m.word"], ["word"], 8)
 arcs = TokenArcs(templates, [["Anna", "lives"]])
-scores = np.zeros((6, 1))
-weights = SingleWeights(np.ones(arcs.n_features, np.float32))
+weights, scores = SingleWeights(np.ones(8, np.float32)), np.empty((6, 1))
 weights.node_scores(arcs.feature_rows(), arcs.offsets, 0, 1, scores)
-assert scores.any()
+assert (scores > 0.0).ravel().astype(int).tolist() == [1, 1, 0, 1, 1, 0]
 assert relation_columns(arcs.codes, arcs.n_words, np.array([2, 0])).shape == (2, 18)
+""",
+    "repair of trees": """
+from skcrf_sdca.text import clean_trees
+X, y, faults = clean_trees(
+    ["a", "b", "c"], [[2, 1], [0, 1], [3, 4, 0, 3]],
+    wrong="drop", crossing_arcs="projectivize",
+)
+assert (X, y) == (["b", "c"], [[0, 1], [3, 3, 0, 3]])
+assert (faults.cycle, faults.crossing_arcs) == (1, 1)
 """,
     "treebanks": """
 import io

@@ -1,5 +1,5 @@
 """Dependency trees: all of Python that knows that positions are arcs.
 
 Reading order: scores.py (inference), parameters.py (the weights), structure.py.
-data/dependencies.py reads arcs and heads.
+data/dependencies.py reads arcs, and data/heads.py heads.
 """
