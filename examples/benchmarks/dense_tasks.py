@@ -127,8 +127,8 @@ TASKS = {
 QUICK = {"signals": 4}
 
 
-def fitted(crf, X, y, limit):
-    """Return processor seconds of a fit, its epochs and the last gap over P."""
+def fit_within(crf, X, y, limit):
+    """Fit for so many processor seconds at most; return how many it took."""
     begin = process_time()
 
     class LimitedMonitor(FitMonitor):
@@ -139,7 +139,12 @@ def fitted(crf, X, y, limit):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         crf.fit(X, y)
-    seconds = process_time() - begin
+    return process_time() - begin
+
+
+def fitted(crf, X, y, limit):
+    """Return processor seconds of a fit, its epochs and the last gap over P."""
+    seconds = fit_within(crf, X, y, limit)
     gap = crf.duality_gap_ / crf.primal_objective_
     over = ">" if gap > ENOUGH else ""
     return f"{over}{seconds:.2f}", f"{crf.n_iter_}", f"{gap:.1e}"

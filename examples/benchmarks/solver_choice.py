@@ -19,17 +19,16 @@ after each structure has the largest ratio.
 import argparse
 import warnings
 from collections.abc import Callable
-from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from dense_tasks import fit_within
 from graphs import grid
 from sklearn.exceptions import ConvergenceWarning
 
 import tables
 from skcrf_sdca import CRF, GraphCRF, PackedSequences, SegmentCRF
-from skcrf_sdca.solvers.monitor import FitMonitor
 
 # A fit that takes so many times the seconds of the best before it is ended.
 LOST = 2.0
@@ -291,18 +290,8 @@ FAMILIES = {
 
 def seconds(crf, X, y, limit):
     """Return processor seconds of a fit, infinite if it had no certificate by then."""
-    begin = process_time()
-
-    class LimitedMonitor(FitMonitor):
-        def _end_epoch(self):
-            return super()._end_epoch() or process_time() > begin + limit
-
-    crf._monitor = LimitedMonitor
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        crf.fit(X, y)
-    is_certified = crf.duality_gap_ <= crf.gap_target_
-    return process_time() - begin if is_certified else np.inf
+    found = fit_within(crf, X, y, limit)
+    return found if crf.duality_gap_ <= crf.gap_target_ else np.inf
 
 
 def chosen(family, shape, X, y):
