@@ -71,8 +71,9 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
     A Pipeline of scikit-learn has ``predict``, ``predict_proba`` and ``score`` of its
     last step, and no method that scikit-learn does not know. A Tagger has them all:
 
-    * In a method that takes X, or one sequence or graph (``explain``), the steps before
-      the last transform it. All other arguments go to the last step as they are.
+    * In a method that takes X, or one sequence, sentence or graph (``explain``), the
+      steps before the last transform it. All other arguments go to the last step as
+      they are.
     * A method that takes names of features (``explain``, ``top_features``,
       ``state_features``) gets the names of the steps before, unless you pass others or
       the last step knows them itself.
@@ -371,6 +372,10 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
         with one_alone("graph", is_list):
             return self._through_steps([graph])[0]
 
+    def _transformed_sentence(self, sentence):
+        """Return one sentence of a parser as the last step takes it."""
+        return self._through_steps([sentence])[0]
+
     def _feature_names(self):
         """Return the names of the features, None if the last step has its own."""
         step = self._last_step
@@ -409,6 +414,7 @@ _TRANSFORMED = {
     "sequence": Tagger._transformed_sequence,
     "xseq": Tagger._transformed_sequence,
     "graph": Tagger._transformed_graph,
+    "sentence": Tagger._transformed_sentence,
 }
 
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from skcrf_sdca import DependencyCRF, OnlineDependencyCRF
+from skcrf_sdca import DependencyCRF, OnlineDependencyCRF, make_tagger
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.dependency.scores import ONE_ROOT
 from skcrf_sdca.structures.dependency.structure import DependencyTrees
@@ -120,6 +120,13 @@ def test_answers_are_those_of_stored_rows(labelled, projective):
         made.log_likelihood(X, y), stored.log_likelihood(rows, y), atol=1e-12
     )
     assert str(made.explain(X[3], 2)) == str(stored.explain(rows[3], 2))
+
+
+def test_a_tagger_explains_a_sentence_of_tokens():
+    tagger = make_tagger(FEATURES, DependencyCRF(solver="lbfgs", alpha=0.1))
+    tagger.fit(X, TREES)
+    expected = tagger[-1].explain(FEATURES.transform(X)[3], 2)
+    assert str(tagger.explain(X[3], 2)) == str(expected)
 
 
 @pytest.mark.parametrize("labelled", [False, True])
