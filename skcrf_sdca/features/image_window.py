@@ -15,9 +15,9 @@ from skcrf_sdca._utils.sklearn_private import (
     validates_parameters,
 )
 from skcrf_sdca._utils.words import words
-from skcrf_sdca.data.images import STEPS, image_graph, pixels_of
+from skcrf_sdca.data.images import image_graph, pixels_of
+from skcrf_sdca.features.frames import NEAREST, ZERO
 from skcrf_sdca.features.transformer import SequenceTransformer
-from skcrf_sdca.features.window import NEAREST, ZERO
 
 __all__ = ["ImageWindow"]
 
@@ -61,8 +61,6 @@ class ImageWindow(SequenceTransformer):
     Notes
     -----
     A window takes (2k + 1)^2 times the memory of the images.
-
-    ``save_model`` does not take it: use joblib or skops.
 
     Examples
     --------
@@ -141,10 +139,8 @@ class ImageWindow(SequenceTransformer):
         images = _images(X)
         if not images:
             raise ValueError(f"{words().X} has 0 images; at least one is required.")
-        if self.n_neighbours not in STEPS:
-            image_graph(images[0], n_neighbours=self.n_neighbours)
         self.n_features_in_ = _n_channels(images)
-        self.n_features_out_ = len(self._patterns()) * self.n_features_in_
+        self.n_features_out_ = n_blocks_of(self) * self.n_features_in_
         return self
 
     def fit_transform(self, X: Iterable[ArrayLike], y: object = None) -> list[Any]:
@@ -255,6 +251,12 @@ class ImageWindow(SequenceTransformer):
             yield padded[rows, k + right : k + right + width]
         if self.span is not None:
             yield from _moments(image, self.span)
+
+
+def n_blocks_of(window: ImageWindow) -> int:
+    """Return how many features a node has of each channel; check the neighbours."""
+    image_graph(np.zeros((1, 1)), n_neighbours=window.n_neighbours)
+    return (2 * window.size + 1) ** 2 + 2 * (window.span is not None)
 
 
 def _images(X):

@@ -1,14 +1,13 @@
 """The frames around each frame of a signal as features of it: ``SequenceWindow``."""
 
 from collections.abc import Iterable
-from typing import Any, Final, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.places import bounds_of
 from skcrf_sdca._utils.sklearn_private import StrOptions, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._utils.words import words
@@ -16,12 +15,10 @@ from skcrf_sdca.data.feature_names import FeatureNames, check_same_names
 from skcrf_sdca.data.input_formats import check_has_items, cut_table, is_table
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.sequence_lists import as_sequence_list
+from skcrf_sdca.features.frames import NEAREST, ZERO, FrameWindow
 from skcrf_sdca.features.transformer import SequenceTransformer
 
 __all__ = ["SequenceWindow"]
-
-ZERO: Final = "zero"
-NEAREST: Final = "nearest"
 
 
 class SequenceWindow(SequenceTransformer):
@@ -66,9 +63,6 @@ class SequenceWindow(SequenceTransformer):
     The differences are sums of features that a window has already. They change what
     the penalty of the weights prefers, and not what a model can express. Deviations add
     what a linear model lacks.
-
-    ``save_model`` does not take it, as it does not take ``PerToken``: use joblib or
-    skops.
 
     Examples
     --------
@@ -145,7 +139,7 @@ class SequenceWindow(SequenceTransformer):
         """
         packed = self._packed(X, lengths)
         check_has_items(len(packed), packed.n_positions)
-        n_features_out = len(self._patterns()) * packed.n_features
+        n_features_out = self._window().n_blocks * packed.n_features
         if self.span is not None:
             _check_dense(packed)
         names = packed.feature_names
@@ -198,10 +192,10 @@ class SequenceWindow(SequenceTransformer):
         check_is_fitted(self)
         packed = self._packed(X, lengths, n_features=self.n_features_in_)
         self._check_features(packed)
-        rows = _joined(self._blocks(packed), packed, self.n_features_out_)
+        rows = self._rows(packed)
         if lengths is not None:
             return rows
-        arguments = self._patterns(), self._names_in(packed.feature_names)
+        arguments = self._window().patterns(), self._names_in(packed.feature_names)
         names = FeatureNames(self.n_features_out_, _names_out, *arguments)
         return PackedSequences(rows, packed.offsets, feature_names=names)
 
@@ -234,7 +228,7 @@ class SequenceWindow(SequenceTransformer):
                 f"input_features has {len(names)} names, but fit had "
                 f"{self.n_features_in_} features."
             )
-        return np.array(_names_out(self._patterns(), names), dtype=object)
+        return np.array(_names_out(self._window().patterns(), names), dtype=object)
 
     def _names_in(self, given):
         """Return the names of the input features, numbered if there are none."""
@@ -266,88 +260,23 @@ class SequenceWindow(SequenceTransformer):
             )
         check_same_names(packed.feature_names, self._feature_names)
 
-    def _bounds(self, name):
-        first, last = bounds_of(name, getattr(self, name))
-        if first > last:
-            raise ValueError(
-                f"{name}={getattr(self, name)!r} has no place: the first is after the "
-                "last one."
-            )
-        return first, last
+    def _rows(self, packed):
+        """Return the features of packed rows, in their precision."""
+        window = self._window()
+        if packed.is_sparse:
+            if window.span is not None:
+                _check_dense(packed)
+            blocks = window.blocks(packed.X, packed.offsets)
+            return sp.hstack(list(blocks), format="csr")
+        return window.rows(packed.X, packed.offsets)
 
-    def _patterns(self):
-        """Return how the features of each block are named, with {} for the column."""
-        first, last = self._bounds("places")
-        patterns = [f"{{}}[{place}]" for place in range(first, last + 1)]
-        if self.differences:
-            patterns.append("{0}[0]-{0}[-1]")
-        if self.span is not None:
-            begin, end = self._bounds("span")
-            patterns += [f"{of}({{}}[{begin}:{end}])" for of in ("mean", "std")]
-        return patterns
-
-    def _blocks(self, packed):
-        """Yield the features of each pattern, one array or sparse matrix after another.
-
-        Only one of them is in memory at a time.
-        """
-        frames = _Frames(packed)
-        first, last = self._bounds("places")
-        for place in range(first, last + 1):
-            yield frames.padded(place, self.padding)
-        if self.differences:
-            yield frames.rows - frames.padded(-1, NEAREST)
-        if self.span is not None:
-            _check_dense(packed)
-            yield from frames.moments(*self._bounds("span"))
+    def _window(self):
+        """Return the window of the parameters, which are checked."""
+        return FrameWindow.of(**self.get_params())
 
 
 def _names_out(patterns, names):
     return [pattern.format(name) for pattern in patterns for name in names]
-
-
-class _Frames:
-    """The rows of packed sequences, and those at places relative to them."""
-
-    def __init__(self, packed):
-        self.rows = packed.X
-        self._numbers = np.arange(packed.n_positions)
-        self._first = np.repeat(packed.offsets[:-1], packed.lengths)
-        self._last = np.repeat(packed.offsets[1:] - 1, packed.lengths)
-
-    def padded(self, place, padding):
-        """Return the rows at a place, padded outside of the sequences."""
-        numbers = self._numbers + place
-        found = self.rows[np.clip(numbers, self._first, self._last)]
-        if padding == NEAREST:
-            return found
-        inside = self._inside(numbers).astype(self.rows.dtype)
-        if sp.issparse(found):
-            return sp.diags_array(inside) @ found
-        return found * inside[:, np.newaxis]
-
-    def moments(self, first, last):
-        """Yield the mean and the standard deviation over places in the sequences.
-
-        A place outside of them does not count; where none counts, both are 0.
-        """
-        places = range(first, last + 1)
-        counts = sum(self._inside(self._numbers + place) for place in places)
-        counts = np.maximum(counts, 1)[:, np.newaxis]
-        mean = self._sums(places, lambda rows, _: rows) / counts
-        yield mean
-        yield np.sqrt(self._sums(places, lambda x, at: (x - mean[at]) ** 2) / counts)
-
-    def _inside(self, numbers):
-        return (self._first <= numbers) & (numbers <= self._last)
-
-    def _sums(self, places, term):
-        """Return the sums of ``term(rows, at)`` over places, ``at`` the frames."""
-        sums = np.zeros(self.rows.shape)
-        for place in places:
-            at = np.flatnonzero(self._inside(self._numbers + place))
-            sums[at] += term(self.rows[at + place], at)
-        return sums
 
 
 def _check_dense(packed):
@@ -356,15 +285,3 @@ def _check_dense(packed):
             f"span needs dense rows, and {words().X} is sparse: the means of its rows "
             "are not; set span=None, or pass arrays"
         )
-
-
-def _joined(blocks, packed, n_features):
-    """Return blocks side by side, in the precision of the rows."""
-    if packed.is_sparse:
-        return sp.hstack(list(blocks), format="csr")
-    rows = np.empty((packed.n_positions, n_features), dtype=packed.X.dtype)
-    for block, begin in zip(
-        blocks, range(0, n_features, packed.n_features), strict=True
-    ):
-        rows[:, begin : begin + packed.n_features] = block
-    return rows

@@ -7,6 +7,7 @@ is checked before it is used.
 """
 
 from functools import partial
+from itertools import pairwise
 from types import NoneType
 
 from sklearn.pipeline import Pipeline
@@ -45,6 +46,7 @@ from skcrf_sdca.persistence._values import (
     with_parameters,
 )
 from skcrf_sdca.persistence._vectorizers import describe_vectorizer, rebuild_vectorizer
+from skcrf_sdca.persistence._windows import WINDOWS, describe_window, rebuild_window
 from skcrf_sdca.text import ArcFeatures, TokenFeatures
 from skcrf_sdca.text.spans.offsets import check_pattern
 
@@ -61,6 +63,8 @@ SINCE = {
     "ArcFeatures": 2,
     "OnlineDependencyCRF": 2,
     "TunedSpans": 2,
+    "SequenceWindow": 3,
+    "ImageWindow": 3,
 }
 # The version whose names of features are arrays.
 NAMES_VERSION = 3
@@ -69,6 +73,7 @@ PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
 _BEFORE = {
     "features": (TokenFeatures, ArcFeatures),
     "vectorizer": (SequenceVectorizer, SequenceHasher),
+    "window": tuple(WINDOWS),
 }
 # The types of the estimator in a compat.CRF.
 WITHIN = {name: CRFS[name] for name in WITHIN_COMPAT}
@@ -168,7 +173,8 @@ def _describe_pipeline(pipeline):
         raise TypeError(
             "a pipeline can be saved so if its steps are a TokenFeatures, a "
             "SequenceVectorizer or SequenceHasher, or both in this order, or an "
-            f"ArcFeatures, and then a CRF; these are {types}. {advice}."
+            "ArcFeatures, or a SequenceWindow or ImageWindow, and then a CRF; these "
+            f"are {types}. {advice}."
         )
     if pipeline.memory is not None or pipeline.transform_input is not None:
         raise TypeError(
@@ -229,21 +235,23 @@ def _check_steps(parts):
     if vectorizer is not None:
         # A SequenceHasher takes strings, and dicts.
         taken = getattr(vectorizer, "input_format_", "strings")
-        n_features = _width_of(vectorizer)
-        if n_features != crf.n_features_in_:
-            raise ValueError(
-                f"the pipeline's {type(vectorizer).__name__} has {n_features} "
-                f"features, but the CRF {crf.n_features_in_}"
-            )
+    steps = [*(parts[role] for role in _BEFORE if role in parts), crf]
+    for step, after in pairwise(steps):
+        if step is not parts.get("features"):
+            _check_width(step, after, "CRF" if after is crf else type(after).__name__)
     if "features" in parts:
-        _check_takes(taken, parts["features"], vectorizer or crf)
+        _check_takes(taken, *steps[:2])
 
 
-def _width_of(vectorizer):
-    """Return the number of columns of a vectorizer or a hasher."""
-    return getattr(
-        vectorizer, "n_features_out_", getattr(vectorizer, "n_features", None)
-    )
+def _check_width(step, after, name):
+    """Raise ValueError if a step returns another number of columns than is taken."""
+    # A hasher, which has nothing to learn, has it as a parameter.
+    n_features = getattr(step, "n_features_out_", getattr(step, "n_features", None))
+    if n_features != after.n_features_in_:
+        raise ValueError(
+            f"the pipeline's {type(step).__name__} has {n_features} features, but the "
+            f"{name} {after.n_features_in_}"
+        )
 
 
 def _check_takes(taken, features, after):
@@ -363,6 +371,10 @@ _OTHERS = {
     "ArcFeatures": _of_parameters(ArcFeatures),
     "OnlineDependencyCRF": (OnlineDependencyCRF, describe_parser, rebuild_parser),
     "TunedSpans": (TunedSpans, _describe_tuned, _rebuild_tuned),
+    **{
+        cls.__name__: (cls, describe_window, partial(rebuild_window, cls))
+        for cls in WINDOWS
+    },
     **{
         name: (cls, _describe_pipeline, _rebuild_pipeline)
         for name, cls in PIPELINES.items()

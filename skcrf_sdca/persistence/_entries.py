@@ -30,6 +30,7 @@ from skcrf_sdca.text.spans.offsets import check_pattern
 WITHIN_COMPAT = ("skcrf_sdca.CRF", "PassiveAggressiveCRF", "SDCACRF")
 CHAINS = (*WITHIN_COMPAT, "SAGNUSCRF", "OEGCRF", "LBFGSCRF", "SGDCRF")
 PIPELINES = ("Pipeline", "Tagger")
+NAMES_OR_NONE = (list, NoneType)
 # The entries, with their types: of a CRF,
 CRF = {
     "type": str,
@@ -38,7 +39,7 @@ CRF = {
     "labels": dict,
     "n_features": int,
     "n_stored": (int, NoneType),
-    "feature_names": (list, NoneType),
+    "feature_names": NAMES_OR_NONE,
     "vectorizer": (dict, NoneType),
     "fit": dict,
     "history": dict,
@@ -51,6 +52,8 @@ VECTORIZER = {
     "n_features": int,
     "vocabulary": dict,
 }
+# of a window over rows or pixels; a SequenceWindow has the names of its columns too,
+WINDOW = {"type": str, "parameters": dict, "n_features": int}
 # What a hasher has, with the defaults.
 HASHER = {"n_features": 2**20, "alternate_sign": True}
 # The arrays of the names of features: of items, and of segments.
@@ -112,11 +115,7 @@ def attributes_of(crf, more):
         _, *names = dict.fromkeys((*get_args(SolverName), *get_args(GraphSolver)))
         if crf["solver"] not in names:
             raise ModelFormatError(f"solver must be one of {', '.join(names)}")
-    names, n_features = crf["feature_names"], crf["n_features"]
-    if names is not None and not set(map(type, names)) <= {str}:
-        raise ModelFormatError("feature_names must be str")
-    if names is not None and len(names) != n_features:
-        raise ModelFormatError(f"feature_names must be of {n_features} features")
+    checked_names("crf", crf["feature_names"], crf["n_features"])
     return attributes
 
 
@@ -155,6 +154,25 @@ def checked_hasher(entry):
     fields(own, "hasher", {name: type(value) for name, value in HASHER.items()})
     n_features = axis_size("hasher: n_features", own["n_features"], least=1)
     return n_features, own["alternate_sign"]
+
+
+def checked_window(entry):
+    """Return the number of columns that a window takes, and their names or None."""
+    own = {} if entry.get("type") == "ImageWindow" else {"feature_names": NAMES_OR_NONE}
+    fields(entry, "window", WINDOW | own)
+    n_features = axis_size("window: n_features", entry["n_features"])
+    return n_features, checked_names("window", entry.get("feature_names"), n_features)
+
+
+def checked_names(where, names, n_features):
+    """Return names of features, or None; raise ModelFormatError if they are wrong."""
+    if names is not None and not set(map(type, names)) <= {str}:
+        raise ModelFormatError(f"{where}: feature_names must be str")
+    if names is not None and len(names) != n_features:
+        raise ModelFormatError(
+            f"{where}: feature_names must be of {n_features} features"
+        )
+    return names
 
 
 def lookup_from(vectorizer, array, name=NAMES):
