@@ -22,6 +22,7 @@ from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.estimators.thresholds import ThresholdCurve, TunedSpans
 from skcrf_sdca.features.hasher import SequenceHasher
+from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.model.fitted import fitted_format, names_of_fit
 from skcrf_sdca.persistence._crfs import describe_crf, rebuild_crf
@@ -36,6 +37,7 @@ from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._head import model_of, with_head
 from skcrf_sdca.persistence._parsers import describe_parser, rebuild_parser
 from skcrf_sdca.persistence._registry import CRFS, how_to_register, type_name
+from skcrf_sdca.persistence._scalers import describe_per_token, rebuild_per_token
 from skcrf_sdca.persistence._templates import templates_from, templates_of
 from skcrf_sdca.persistence._values import (
     describe_parameters,
@@ -63,6 +65,7 @@ SINCE = {
     "ArcFeatures": 2,
     "OnlineDependencyCRF": 2,
     "TunedSpans": 2,
+    "PerToken": 3,
     "SequenceWindow": 3,
     "ImageWindow": 3,
 }
@@ -73,6 +76,7 @@ PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
 _BEFORE = {
     "features": (TokenFeatures, ArcFeatures),
     "vectorizer": (SequenceVectorizer, SequenceHasher),
+    "scaler": (PerToken,),
     "window": tuple(WINDOWS),
 }
 # The types of the estimator in a compat.CRF.
@@ -173,8 +177,8 @@ def _describe_pipeline(pipeline):
         raise TypeError(
             "a pipeline can be saved so if its steps are a TokenFeatures, a "
             "SequenceVectorizer or SequenceHasher, or both in this order, or an "
-            "ArcFeatures, or a SequenceWindow or ImageWindow, and then a CRF; these "
-            f"are {types}. {advice}."
+            "ArcFeatures, or a PerToken, a SequenceWindow or ImageWindow, or both in "
+            f"this order, and then a CRF; these are {types}. {advice}."
         )
     if pipeline.memory is not None or pipeline.transform_input is not None:
         raise TypeError(
@@ -371,6 +375,7 @@ _OTHERS = {
     "ArcFeatures": _of_parameters(ArcFeatures),
     "OnlineDependencyCRF": (OnlineDependencyCRF, describe_parser, rebuild_parser),
     "TunedSpans": (TunedSpans, _describe_tuned, _rebuild_tuned),
+    "PerToken": (PerToken, describe_per_token, rebuild_per_token),
     **{
         cls.__name__: (cls, describe_window, partial(rebuild_window, cls))
         for cls in WINDOWS

@@ -106,7 +106,9 @@ def save_model(
         ``LBFGSCRF``, ``SGDCRF``, ``PassiveAggressiveCRF``, ``SegmentCRF``,
         ``GraphCRF``, ``TreeCRF`` or ``compat.CRF``. The steps of a pipeline are a
         ``TokenFeatures``, a ``SequenceVectorizer`` or ``SequenceHasher``, or both in
-        this order, and then a CRF. Templates may apply
+        this order, and then a CRF; or of rows of numbers a ``PerToken`` of scalers or
+        imputers, a ``SequenceWindow`` or ``ImageWindow``, or both in this order, and
+        then a CRF. Templates may apply
         the functions of ``skcrf_sdca.text`` and methods of str, such as
         ``Apply(str.lower)``, but no other functions, because the file holds no code.
         Of a search, such as ``GridSearchCV``, save ``best_estimator_``.

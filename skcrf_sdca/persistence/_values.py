@@ -132,11 +132,11 @@ def lists_of(columns):
     return {name: list(map(_to_json, x.tolist())) for name, x in columns.items()}
 
 
-def history_from(history):
-    """Return ``history_`` from the dict that `lists_of` made."""
-    fields(history, "history", dict.fromkeys(history, list))
+def history_from(history, where="history"):
+    """Return ``history_`` from the dict that `lists_of` made; ``where`` names it."""
+    fields(history, where, dict.fromkeys(history, list))
     if len(set(map(len, history.values()))) > 1:
-        raise ModelFormatError("history: its columns differ in length")
+        raise ModelFormatError(f"{where}: its columns differ in length")
     return {name: _column(values) for name, values in history.items()}
 
 

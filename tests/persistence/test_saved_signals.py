@@ -4,14 +4,25 @@ import io
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.pipeline import Pipeline
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    RobustScaler,
+    StandardScaler,
+)
 
 from model_fuzz import members, write
 from skcrf_sdca import (
     CRF,
     GraphCRF,
     PackedSequences,
+    PerToken,
+    SequenceVectorizer,
     load_model,
     make_tagger,
     save_model,
@@ -159,3 +170,170 @@ def test_a_forged_window_of_images_is_refused(tmp_path):
 
     window = ImageWindow().fit(IMAGES)
     assert_refused(window, forge, "n_neighbours must be 4 or 8", tmp_path / "model")
+
+
+# Scalers ------------------------------------------------------------------------------
+
+LOST = [np.where(RNG.random(rows.shape) < 0.3, np.nan, rows) for rows in X]
+EMPTY = [np.column_stack([rows, np.full(len(rows), np.nan)]) for rows in LOST]
+SCALERS = [
+    StandardScaler(),
+    StandardScaler(with_mean=False),
+    StandardScaler(with_std=False),
+    MinMaxScaler((-1, 2), clip=True),
+    RobustScaler(quantile_range=(10.0, 90.0), unit_variance=True),
+    RobustScaler(with_centering=False),
+    MaxAbsScaler(),
+]
+IMPUTERS = [
+    SimpleImputer(),
+    SimpleImputer(strategy="median", add_indicator=True),
+    SimpleImputer(strategy="most_frequent", keep_empty_features=True),
+    SimpleImputer(strategy="constant", fill_value=-1.5, add_indicator=True),
+]
+
+
+def assert_same_transformer(other, per_token, X):
+    assert repr(other) == repr(per_token)
+    assert vars(other).keys() == vars(per_token).keys()
+    assert other.n_features_out_ == per_token.n_features_out_
+    found, expected = (each.transform(X).X for each in (other, per_token))
+    assert found.dtype == expected.dtype
+    assert found.tobytes() == expected.tobytes()
+    names = per_token.get_feature_names_out().tolist()
+    assert other.get_feature_names_out().tolist() == names
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scaler", SCALERS, ids=str)
+def test_a_scaler_comes_back_with_the_same_rows(scaler, dtype):
+    per_token = PerToken(scaler).fit([rows.astype(dtype) for rows in X])
+    other = saved_again(per_token)
+    own, expected = vars(other.transformer_), vars(per_token.transformer_)
+    assert own.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(own[name], value, strict=True, err_msg=name)
+    for kind in (np.float64, np.float32):
+        assert_same_transformer(other, per_token, [NEW[0].astype(kind)])
+
+
+@pytest.mark.filterwarnings("ignore:Skipping features without any observed")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("X", [LOST, EMPTY], ids=["some", "all"])
+@pytest.mark.parametrize("imputer", IMPUTERS, ids=str)
+def test_an_imputer_comes_back_with_the_same_rows(imputer, X, dtype):
+    whole = make_pipeline(imputer, StandardScaler())
+    for transformer in (imputer, whole):
+        per_token = PerToken(transformer).fit([rows.astype(dtype) for rows in X])
+        other = saved_again(per_token)
+        for kind in (np.float64, np.float32):
+            assert_same_transformer(other, per_token, [X[0].astype(kind)])
+
+
+def test_a_missing_value_that_is_a_number():
+    rows = [np.where(np.isnan(rows), 0.0, rows) for rows in LOST]
+    for imputer in (
+        SimpleImputer(missing_values=0, add_indicator=True),
+        SimpleImputer(missing_values=0.0, strategy="constant", fill_value=2.0),
+    ):
+        per_token = PerToken(imputer).fit(rows)
+        other = saved_again(per_token).transformer_
+        found, expected = (
+            each.transform(rows[2]) for each in (other, per_token.transformer_)
+        )
+        assert found.tobytes() == expected.tobytes()
+
+
+def test_a_scaler_keeps_the_names_of_columns():
+    frames = [pd.DataFrame(rows, columns=["x", "y"]) for rows in X]
+    per_token = PerToken(make_pipeline(StandardScaler())).fit(frames)
+    other = saved_again(per_token)
+    assert other.feature_names_in_.tolist() == ["x", "y"]
+    assert_same_transformer(other, per_token, frames)
+
+
+def test_a_scaler_and_a_window_before_a_chain():
+    filled = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
+    for X, scaler in ((globals()["X"], StandardScaler()), (LOST, filled)):
+        steps = PerToken(scaler), SequenceWindow(2, span=4), CRF(random_state=0)
+        model = make_tagger(*steps).fit(X, Y)
+        assert_same_answers(saved_again(model), model, X)
+        assert document_of(model)["format_version"] == 3
+        assert_same_answers(saved_again(model).fit(X, Y), model, X)
+
+
+def test_a_scaler_after_a_vectorizer():
+    dicts = [[{"a": x, "b": y} for x, y in rows.tolist()] for rows in X]
+    steps = SequenceVectorizer(), PerToken(MaxAbsScaler()), CRF(random_state=0)
+    model = make_tagger(*steps).fit(dicts, Y)
+    other = saved_again(model)
+    assert_same_answers(other, model, dicts)
+    names = model[-1].feature_names_in_.tolist()
+    assert other[-1].feature_names_in_.tolist() == names
+
+
+@pytest.mark.parametrize(
+    ("transformer", "message"),
+    [
+        (PCA(1), "of a pipeline of these; this is a PCA. Use joblib"),
+        (make_pipeline(StandardScaler(), PCA(1)), "this is a PCA. Use joblib"),
+        (make_pipeline("passthrough", StandardScaler()), "is a str. Use joblib"),
+        (RobustScaler(with_centering=False, with_scaling=False), "changes nothing"),
+        (Pipeline([("a", StandardScaler())], memory="/dev/null/x"), "memory and"),
+        (SimpleImputer(strategy=np.min), "strategy is or holds a"),
+    ],
+    ids=str,
+)
+def test_transformers_that_cannot_be_saved(transformer, message, tmp_path):
+    per_token = PerToken(transformer)
+    if "memory" in message:
+        per_token.set_params(transformer__memory=None).fit(X)
+        per_token.transformer_.memory = "somewhere"
+    else:
+        per_token.fit(X)
+    with pytest.raises(TypeError, match=message):
+        save_model(per_token, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def in_step(number, **entries):
+    return lambda scaler: scaler["steps"][number].update(entries)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (in_step(0, type="PCA"), "it may have no 'PCA'"),
+        (in_step(0, more=1), "must have the entries"),
+        (in_step(0, dtype="int8"), "dtype must be one of"),
+        (in_step(0, columns={}), "columns must be some of"),
+        (in_step(0, columns={"statistics": 1}), "statistics must be of type list"),
+        (in_step(0, columns={"statistics": ["x", 1.0]}), "'x' is no number"),
+        (in_step(0, columns={"mean": [1.0, 2.0]}), "columns must be"),
+        (in_step(0, indicators=[1, 0]), "indicators must be numbers"),
+        (in_step(0, indicators=[0, 2]), "indicators must be numbers"),
+        (in_step(0, indicators=[0.0, 1]), "indicators must be numbers"),
+        (in_step(0, indicators=[0]), "returns 3 columns, but the StandardScaler"),
+        (in_step(0, indicators=None), "returns 2 columns, but"),
+        (in_step(0, parameters={}), "indicators are of add_indicator"),
+        (in_step(0, parameters={"copy": 3}), "'copy' parameter"),
+        (in_step(0, parameters={"more": 3}), "has other parameters"),
+        (in_step(1, indicators=[]), "indicators are of add_indicator"),
+        (in_step(1, columns={"mean": [1.0], "scale": []}), "differ in length"),
+        (lambda scaler: scaler.update(names=None), "null of one step"),
+        (lambda scaler: scaler.update(names=["a", "a"]), "a different name"),
+        (lambda scaler: scaler.update(names=["a", ["b"]]), "a different name"),
+        (lambda scaler: scaler.update(steps=[]), "a different name"),
+        (lambda scaler: scaler.update(feature_names=["x"]), "must be of 2 feat"),
+        (lambda scaler: scaler.update(steps=[1, 2]), "must have the entries"),
+        (lambda scaler: scaler.update(type="CRF"), "no place in it"),
+    ],
+)
+def test_forged_scalers_are_refused(change, message, tmp_path):
+    filled = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
+    model = make_tagger(PerToken(filled), CRF(random_state=0)).fit(LOST, Y)
+
+    def forge(whole):
+        change(whole["scaler"])
+
+    assert_refused(model, forge, message, tmp_path / "model")
