@@ -2,6 +2,7 @@
 
 import inspect
 import numbers
+from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import wraps
 from operator import index
@@ -121,6 +122,13 @@ def as_integer(value, name):
         raise TypeError(
             f"{name} must be an integer, got {described(value)}."
         ) from error
+
+
+def as_list(values, name, what):
+    """Return an argument as a list; TypeError if it is none."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a list of {what}, got {described(values)}.")
+    return list(values)
 
 
 def check_count(name, value):

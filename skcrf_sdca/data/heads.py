@@ -7,7 +7,7 @@ CoNLL-U. It is NumPy alone.
 import numpy as np
 
 from skcrf_sdca._kernels.features._sibling_rows import add_sibling_labels
-from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.messages import as_integer, as_list, described
 from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca.data.label_encoding import encode_known_labels
 from skcrf_sdca.data.trees import (
@@ -228,3 +228,23 @@ def labels_of_known_heads(known, n_positions, *, siblings=False):
             n_others = number_of_positions(n, siblings=siblings) - table.size
             parts += [table.ravel(), np.full(n_others, -1, dtype=np.int32)]
     return np.concatenate(parts)
+
+
+def checked_word(word, n, name):
+    """Return the number of one of n words, or raise TypeError or IndexError."""
+    word = as_integer(word, name)
+    if not 1 <= word <= n:
+        raise IndexError(f"{name}: {word} is not in the sentence of {n} words")
+    return word
+
+
+def checked_heads(heads, name, n):
+    """Return a list of heads of a word of n words, or raise."""
+    heads = [as_integer(head, name) for head in as_list(heads, name, "heads")]
+    for head in heads:
+        if not 0 <= head <= n:
+            raise ValueError(
+                f"{name}: {head} is no head in a sentence of {n} words; heads are 0, "
+                f"the root, to {n}"
+            )
+    return heads

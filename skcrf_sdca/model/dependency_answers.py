@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import partial
+from operator import methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._utils.availability import available_if
-from skcrf_sdca._utils.grids import clipped
-from skcrf_sdca._utils.messages import as_integer, lacking
+from skcrf_sdca._utils.messages import lacking
 from skcrf_sdca._utils.typing import Decoding
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.dependencies import split_arcs
 from skcrf_sdca.data.heads import (
+    checked_word,
     labels_of_known_heads,
     named_as_arcs,
     read_known_trees,
@@ -25,20 +26,18 @@ from skcrf_sdca.data.tree_sizes import check_sentences
 from skcrf_sdca.data.trees import (
     TreeFormat,
     TreeRules,
-    heads_of,
-    sibling_at,
     sizes_of,
     words_of,
 )
 from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.compression import TrimmingMixin
-from skcrf_sdca.model.explanation import Explanation, Rivals
+from skcrf_sdca.model.explanation import Explanation, explanation_of_heads
 from skcrf_sdca.model.fitted import fitted_weights, no_probabilities
 from skcrf_sdca.model.inspection import Inspection
 from skcrf_sdca.structures.dependency.parameters import ArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores
+from skcrf_sdca.structures.dependency.tree_terms import tree_terms
 from skcrf_sdca.structures.form import dense_coef
-from skcrf_sdca.structures.path_terms import terms_that_differ
 from skcrf_sdca.text.features.arc_features import ArcFeatures, templates_of
 from skcrf_sdca.text.features.token_arcs import TokenArcs
 
@@ -49,14 +48,6 @@ class PackedArcs(NamedTuple):
     data: Any  # PackedSequences of arcs
     input_format: TreeFormat
     allowed: NDArray[np.uint8] | None
-
-
-class HeadExplanation(Explanation):
-    """An Explanation of heads, whose positions are words, counted from 1."""
-
-    def _path_text(self, label):
-        heads = self.paths[label]
-        return clipped(" ".join(str(heads[m - 1]) for m in self.positions))
 
 
 class TreeAnswers(Answers, TrimmingMixin):
@@ -331,81 +322,34 @@ class DependencyAnswers(TreeAnswers, Inspection):
         >>> sorted(explanation.features)
         ['[0>1] root>dogs', '[0>2] root>bark', '[1>2] dogs>bark', '[2>1] bark>dogs']
         """
-        packed = self._packed([sentence])
-        siblings = self._rules.siblings
-        n = words_of(packed.data.n_positions, siblings=siblings)
-        word = as_integer(word, "word")
-        if not 1 <= word <= n:
-            raise IndexError(f"word: {word} is not in the sentence of {n} words")
-        names, trees = self._weight_names(feature_names), {}
+        packed, rules = self._packed([sentence]), self._rules
+        n = words_of(packed.data.n_positions, siblings=rules.siblings)
+        word = checked_word(word, n, "word")
+        names, marginals = self._weight_names(feature_names), None
+        if no_probabilities(self) is None:
+            marginals = self._over(lambda own, *_: own.node_marginals()[0], packed)
 
-        def best_with(heads):
-            found = self._over(partial(_best_tree, word, heads), packed, proba=False)
-            if not len(found):
-                return found
-            heads = heads_of(found, siblings=siblings)
-            trees[int(heads[word - 1])] = found
-            return heads
+        def tree_with(heads):
+            best = methodcaller("best_with_heads", word, heads)
+            return self._over(lambda own, *_: best(own), packed, proba=False)
 
-        every, place = list(range(n + 1)), {"position": word, "first": 1}
-        rivals = Rivals(best_with(every), best_with, every, **place)
-        labels = None if labels is None else list(labels)
-        labels, reference = rivals.choose(labels, reference)
-        paths = rivals.paths(labels, reference)
-        found = np.stack([trees[head] for head in paths])
-        return HeadExplanation(
-            self._terms(packed.data.X, found, names),
-            self._probabilities_of_heads(packed, word),
-            every,
-            position=word,
-            label=rivals.label,
-            reference=reference,
+        def terms_of(trees):
+            weighted = partial(self._features_at, packed.data.X, names)
+            return tree_terms(trees, weighted, self.intercept_, rules)
+
+        return explanation_of_heads(
+            word,
+            n,
+            tree_with,
+            terms_of,
+            marginals,
             labels=labels,
-            paths=paths,
+            reference=reference,
         )
 
-    def _probabilities_of_heads(self, packed, word):
-        """Return the probability of each head of a word, or None."""
-        if no_probabilities(self) is not None:
-            return None
-        rows = self._over(lambda scores, *_: scores.node_marginals()[0], packed)
-        n = words_of(len(rows), siblings=self._rules.siblings)
-        return rows[word - 1 : n * (n + 1) : n, 1:].sum(axis=1)
-
-    def _terms(self, X, trees, names):
-        """Return the Terms of trees, rows of labels of arcs, that are not in all."""
-        rules, (places,) = self._rules, np.nonzero((trees != trees[0]).any(axis=0))
-        n = words_of(trees.shape[1], siblings=rules.siblings)
-        # Trees differ in the number of siblings if they do in that of roots.
-        has_intercept = rules.siblings and not rules.single_root
-        has_intercept |= len(self.classes_) > 1
-        coef, terms, words = self.coef_, [], set()
-        for place in places.tolist():
-            where, word = _name_of(place, n)
+    def _features_at(self, X, names, places):
+        """Yield the features of some rows as `tree_terms` takes them."""
+        for place in places:
             row = sp.coo_array(X[[place]])
-            words.add(word)
-            weights = dense_coef(coef[:, row.coords[1]]).T
-            features, values = list(names[row.coords[1]]), row.data.astype(np.float64)
-            if has_intercept:
-                weights = np.vstack([weights, self.intercept_])
-                features, values = [*features, "<intercept>"], np.append(values, 1.0)
-            # The state 0 has no weights.
-            weights = np.hstack([np.zeros((len(weights), 1)), weights])
-            for feature, value, own in zip(features, values, weights, strict=True):
-                scores = value * own[trees[:, place]]
-                terms.append((f"{where} {feature}", value, scores))
-        return terms_that_differ(terms, len(trees), sorted(words))
-
-
-def _name_of(place, n):
-    """Return the name of an arc or a sibling of n words, and its word."""
-    if place < n * (n + 1):
-        return f"[{place // n}>{place % n + 1}]", place % n + 1
-    h, m, s = sibling_at(n, place - n * (n + 1))
-    return f"[{h}>{m}, no sibling]" if s == h else f"[{h}>{m}, sibling {s}]", m
-
-
-def _best_tree(word, heads, scores, *_):
-    """Return the labels of the best tree with one of these heads, empty if none."""
-    labels, (value,) = scores.with_heads(word, heads).viterbi()
-    return labels if np.isfinite(value) else labels[:0]
+            columns = row.coords[1]
+            yield names[columns], row.data, dense_coef(self.coef_[:, columns]).T

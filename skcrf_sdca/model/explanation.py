@@ -1,8 +1,8 @@
 """Explanation: the terms of the scores of label paths that differ at one position.
 
-`Rivals` are the best paths with other labels at one position. structures/path_terms.py
-has the parts of the scores of paths that are not the same in all of them. `Explanation`
-compares, orders and shows them.
+structures/rivals.py has the best paths with other labels at one position, and
+structures/path_terms.py the parts of the scores of paths that are not the same in all
+of them. `Explanation` compares, orders and shows them.
 """
 
 import html
@@ -20,14 +20,17 @@ from skcrf_sdca._utils.grids import (
     text_grid,
     weight_cells,
 )
-from skcrf_sdca._utils.messages import as_integer, described
+from skcrf_sdca._utils.messages import as_integer, as_list
 from skcrf_sdca._utils.words import words
+from skcrf_sdca.data.heads import checked_heads
 from skcrf_sdca.data.label_encoding import (
     encode_known_labels,
     label_codes,
     plain_labels,
 )
+from skcrf_sdca.data.trees import heads_of
 from skcrf_sdca.structures.path_terms import Terms
+from skcrf_sdca.structures.rivals import Rivals
 
 if TYPE_CHECKING:
     import pandas
@@ -257,84 +260,19 @@ class Explanation:
         )
 
 
+class HeadExplanation(Explanation):
+    """An Explanation of heads, whose positions are words, counted from 1."""
+
+    def _path_text(self, label):
+        heads = self.paths[label]
+        return clipped(" ".join(str(heads[m - 1]) for m in self.positions))
+
+
 _BLANK = Cell("", True)
 
 
 def _number_cell(value, form):
     return Cell(format(value, form), True)
-
-
-class Rivals:
-    """A label path, and the best of all paths that have another label at a position.
-
-    ``best_path_with(labels)`` returns the best of all paths with one of these numbers
-    of labels at the position: an empty array if all are forbidden. The path begins at
-    the position ``first``: not 0 for a row of a table.
-    """
-
-    def __init__(
-        self,
-        path: NDArray[Any],
-        best_path_with: Callable[[list[int]], NDArray[Any]],
-        classes: list[Any],
-        *,
-        position: int,
-        first: int,
-    ) -> None:
-        self.position = position
-        self.first = first
-        self.label = int(path[position - first])
-        self._best_path_with = best_path_with
-        self.classes = classes
-        self._paths = {self.label: path}  # by the label at the position
-
-    def choose(
-        self, labels: list[int] | None, reference: int | None
-    ) -> tuple[list[int], int | None]:
-        """Return the labels to explain and the reference, by default the best other.
-
-        The reference is None if no other label is possible. Raise ValueError for a
-        label that is not, and say which are.
-        """
-        rival = reference
-        if reference is None or reference == self.label:
-            others = [k for k in range(len(self.classes)) if k != self.label]
-            rival = self._find(others)
-            reference = rival if None in (reference, rival) else reference
-        if labels is None:
-            labels = [k for k in (self.label, rival) if k is not None]
-        if reference is not None:
-            self._check_possible("reference", reference)
-        for k in labels:
-            self._check_possible("labels", k)
-        return labels, reference
-
-    def paths(
-        self, labels: list[int], reference: int | None
-    ) -> dict[int, NDArray[Any]]:
-        """Return the paths of the labels and of the reference, as `choose` has them."""
-        chosen = dict.fromkeys([*labels, reference])
-        return {k: self._paths[k] for k in chosen if k is not None}
-
-    def _find(self, labels):
-        """Find the best path with one of these labels; return the label, or None."""
-        path = self._best_path_with(labels)
-        if not len(path):
-            return None
-        label = int(path[self.position - self.first])
-        self._paths[label] = path
-        return label
-
-    def _check_possible(self, name, label):
-        if label in self._paths or self._find([label]) is not None:
-            return
-        numbered = enumerate(self.classes)
-        possible = [k for i, k in numbered if len(self._best_path_with([i]))]
-        raise ValueError(
-            f"{name}: forbidden transitions leave no path with the label "
-            f"{self.classes[label]!r} at position {self.position}; possible labels "
-            f"are {possible}."
-        )
 
 
 def explanation_of(
@@ -364,6 +302,54 @@ def explanation_of(
     )
 
 
+def explanation_of_heads(
+    word: int,
+    n_words: int,
+    tree_with: Callable[[list[int]], NDArray[Any]],
+    terms_of: Callable[[NDArray[Any]], Terms],
+    marginals: NDArray[np.float64] | None,
+    *,
+    labels: Iterable[int] | None,
+    reference: int | None,
+) -> HeadExplanation:
+    """Return the HeadExplanation of a word of one sentence.
+
+    ``tree_with(heads)`` returns the labels of arcs in the best tree in which the word
+    has one of these heads, empty if there is none; ``terms_of`` takes such trees, and
+    ``marginals`` are those of arcs, or None.
+    """
+    every, place, trees = list(range(n_words + 1)), {"position": word, "first": 1}, {}
+    n_arcs, probabilities = n_words * (n_words + 1), None
+
+    def heads_with(heads):
+        found = tree_with(heads)
+        if not len(found):
+            return found
+        heads = heads_of(found[:n_arcs])
+        trees[int(heads[word - 1])] = found
+        return heads
+
+    rivals = Rivals(heads_with(every), heads_with, every, **place)
+    if labels is not None:
+        labels = checked_heads(labels, "labels", n_words)
+    if reference is not None:
+        (reference,) = checked_heads([reference], "reference", n_words)
+    labels, reference = rivals.choose(labels, reference)
+    paths = rivals.paths(labels, reference)
+    if marginals is not None:
+        probabilities = marginals[word - 1 : n_arcs : n_words, 1:].sum(axis=1)
+    return HeadExplanation(
+        terms_of(np.stack([trees[head] for head in paths])),
+        probabilities,
+        every,
+        position=word,
+        label=rivals.label,
+        reference=reference,
+        labels=labels,
+        paths=paths,
+    )
+
+
 def codes_of(labels: Any, name: str, classes: NDArray[Any]) -> list[int]:
     """Return the numbers of labels that an argument has, or raise."""
     labels = as_list(labels, name, "labels")
@@ -385,13 +371,6 @@ def codes_of_path(path: Any, n: int, classes: NDArray[Any]) -> NDArray[np.int32]
         t = int(np.argmin(codes))
         raise ValueError(f"path: the label {path[t]!r} was not seen in fit.")
     return codes
-
-
-def as_list(values: Any, name: str, what: str) -> list[Any]:
-    """Return an argument as a list; TypeError if it is none."""
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} must be a list of {what}, got {described(values)}.")
-    return list(values)
 
 
 def checked_place(value: Any, n: int, name: str) -> int:

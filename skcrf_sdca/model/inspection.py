@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.messages import lacking
+from skcrf_sdca._utils.messages import as_list, lacking
 from skcrf_sdca._utils.words import one_alone
 from skcrf_sdca.data.containers import holds_sequences
 from skcrf_sdca.data.label_encoding import (
@@ -25,8 +25,6 @@ from skcrf_sdca.data.label_encoding import (
 from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.explanation import (
     Explanation,
-    Rivals,
-    as_list,
     checked_place,
     codes_of,
     codes_of_path,
@@ -47,6 +45,7 @@ from skcrf_sdca.structures.path_terms import (
     path_terms,
     tuple_terms,
 )
+from skcrf_sdca.structures.rivals import Rivals
 
 # The name of what the last position of all label tuples has.
 LABELS = "<labels>"

@@ -7,18 +7,21 @@ from typing import Any
 import numpy as np
 
 from skcrf_sdca._kernels.features._encoder import Lookup
+from skcrf_sdca.data.heads import checked_word
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.model.explanation import (
     Explanation,
-    Rivals,
     checked_place,
     codes_of,
     codes_of_path,
     explanation_of,
+    explanation_of_heads,
 )
 from skcrf_sdca.serving._items import encoded, held
 from skcrf_sdca.serving._rows import CsrRows
+from skcrf_sdca.structures.dependency.tree_terms import tree_terms
 from skcrf_sdca.structures.path_terms import BIASES, LabelTerms, path_terms
+from skcrf_sdca.structures.rivals import Rivals
 
 
 class ExplanationMixin:
@@ -47,9 +50,11 @@ class ExplanationMixin:
         ----------
         sequence : as for `predict_one`
         position : int
-            Negative numbers count from the end.
+            Negative numbers count from the end. Of a parser it is the number of a word,
+            counted from 1.
         labels, reference, path : default=None
-            As for `SDCACRF.explain`.
+            As for `SDCACRF.explain`, and for `DependencyCRF.explain`, whose labels are
+            heads, and which takes no path.
 
         Returns
         -------
@@ -61,8 +66,8 @@ class ExplanationMixin:
         IndexError
             If the sequence has no such position.
         TypeError, ValueError
-            As `predict_one`, and as ``explain`` of the estimator. Also for dependency
-            trees.
+            As `predict_one`, and as ``explain`` of the estimator. Also for an
+            `OnlineDependencyCRF`, whose estimator has no ``explain``.
 
         Examples
         --------
@@ -81,15 +86,15 @@ class ExplanationMixin:
         w=dogs           1  +0.433
         <intercept>      1  +0.211
         """
-        model, served = self._model, self._served
-        if model.structure in ("trees", "parser"):
-            raise ValueError(
-                "explain is of labels, and the model is of dependency trees: call it "
-                "of the estimator that skcrf_sdca.load_model returns"
-            )
-        sequence = held(self._prepared(sequence))
-        scores = served.scores(sequence)
-        t = checked_place(position, int(scores.offsets[-1]), "position")
+        own = ExplanationMixin._explained_label
+        explained = EXPLAINED_BY.get(self._model.structure, own)
+        asked = {"labels": labels, "reference": reference, "path": path}
+        return explained(self, held(self._prepared(sequence)), position, **asked)
+
+    def _explained_label(self, sequence, position, *, labels, reference, path):
+        model, scores = self._model, self._served.scores(sequence)
+        n_positions = int(scores.offsets[-1])
+        t = checked_place(position, n_positions, "position")
         if labels is not None:
             labels = codes_of(labels, "labels", model.classes)
         if reference is not None:
@@ -97,15 +102,42 @@ class ExplanationMixin:
         if path is None:
             path = self._path(scores)
         else:
-            path = codes_of_path(path, int(scores.offsets[-1]), model.classes)
+            path = codes_of_path(path, n_positions, model.classes)
         best = partial(_best_path_with, scores, t)
         rivals = Rivals(path, best, plain_labels(model.classes), position=t, first=0)
         probabilities = None
         if model.temperature > 0.0:
             probabilities = scores.node_marginals()[0][t]
-        terms_of = partial(_terms_of, model, served, sequence, t)
+        terms_of = partial(_terms_of, model, self._served, sequence, t)
         return explanation_of(
             rivals, terms_of, probabilities, labels=labels, reference=reference
+        )
+
+    def _explained_head(self, sentence, word, *, labels, reference, path):
+        if path is not None:
+            raise ValueError("path: the heads of a word are explained without one")
+        model, scores = self._model, self._served.scores(sentence)
+        n = int(scores.n_words[0])
+        word, marginals = checked_word(word, n, "position"), None
+        # The sentence has a tree.
+        self._path(scores)
+        if model.temperature > 0.0:
+            marginals, _ = scores.node_marginals()
+
+        def terms_of(trees):
+            weighted = partial(_features_at, model, self._served, sentence)
+            return tree_terms(
+                trees, weighted, model.of_labels["intercept"], scores.rules
+            )
+
+        tree_with = partial(scores.best_with_heads, word)
+        asked = {"labels": labels, "reference": reference}
+        return explanation_of_heads(word, n, tree_with, terms_of, marginals, **asked)
+
+    def _not_explained(self, *_, **asked):
+        raise ValueError(
+            "explain: an OnlineDependencyCRF has dependency trees, and no "
+            "explanations; a DependencyCRF has some"
         )
 
     def unknown_features(self, sequence: Iterable[Any]) -> tuple[int, int]:
@@ -147,6 +179,23 @@ class ExplanationMixin:
         known, _, _ = encoded(items, sequence)
         of_all, _, _ = encoded(items, sequence, Lookup.empty())
         return len(of_all) - len(known), len(of_all)
+
+
+def _features_at(model, served, sentence, places):
+    """Yield the features of arcs and siblings as `tree_terms` takes them."""
+    rows, numbers = served.rows_at(sentence, places)
+    names = model.names_of(rows)
+    for i in numbers:
+        features, values = entries_at(rows, i)
+        own = [names[j] for j in features.tolist()]
+        yield own, values, model.coef.rows(features)
+
+
+# What explains a model, by its structure; others have labels.
+EXPLAINED_BY = {
+    "trees": ExplanationMixin._explained_head,
+    "parser": ExplanationMixin._not_explained,
+}
 
 
 def _best_path_with(scores, t, labels):

@@ -1,5 +1,6 @@
 """Dependency trees of one sentence: those of rows of arcs, and those of tokens."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,7 @@ from skcrf_sdca.data.heads import read_known_trees, split_labels
 from skcrf_sdca.data.tree_sizes import check_sentences
 from skcrf_sdca.data.trees import TreeFormat, arcs_of, n_rows_of, sizes_of
 from skcrf_sdca.serving._model import Model
-from skcrf_sdca.serving._rows import rows_of_ones
+from skcrf_sdca.serving._rows import CsrRows, rows_of_ones
 from skcrf_sdca.serving._structures import (
     NO_SCORES,
     ServedSequences,
@@ -127,6 +128,20 @@ class ServedTrees(_Trees):
         rows, allowed = arcs_of(sentence, 0)
         check_sentences(sizes_of([n_rows_of(rows)]), self._trees.rules)
         return self._arc_scores(self._reader.scores(rows), allowed)
+
+    def rows_at(self, sentence: Any, places: list[int]) -> tuple[Any, Iterable[int]]:
+        """Return rows with those of some arcs and siblings, and where they are."""
+        if self._trees.templates is None:
+            return self.rows_of(sentence), places
+        arcs = self._arcs(sentence)
+        made, shape = arcs.feature_rows(), (len(places), arcs.n_features)
+        # Features that share a column count twice.
+        found = (np.unique(made.columns(0, p), return_counts=True) for p in places)
+        own = [np.array(pair, dtype=np.intp) for pair in found]
+        bounds = np.append(0, np.cumsum([pair.shape[1] for pair in own]))
+        columns, counts = np.hstack([np.zeros((2, 0), dtype=np.intp), *own])
+        rows = CsrRows(counts.astype(np.float64), columns, bounds, shape)
+        return rows, range(len(places))
 
     def _of_arcs(self, arcs):
         """Return the ArcScores of TokenArcs."""

@@ -96,7 +96,7 @@ METHODS = {
     "n_best": lambda own, x, y: own.n_best(x, 2),
     "log_partition": lambda own, x, y: own.log_partition(x),
     "log_likelihood": lambda own, x, y: own.log_likelihood(x, y),
-    "explain": lambda own, x, y: own.explain(x, 0),
+    "explain": lambda own, x, y: own.explain(x, 1),
     "spans": lambda own, x, y: own.spans(x),
     "tag": lambda own, x, y: own.tag("near Basel"),
     "unknown_features": lambda own, x, y: own.unknown_features(x),

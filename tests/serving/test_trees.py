@@ -2,6 +2,8 @@
 
 import io
 import json
+import re
+from functools import partial
 
 import numpy as np
 import numpy_alone
@@ -141,6 +143,45 @@ def test_heads_that_are_no_tree_are_refused(name, y, message):
         predictor.log_likelihood(SENTENCES[1][:1] * 2, y)
 
 
+def assert_same_explanation(predictor, parser, of_word, **asked):
+    found, expected = (own.explain(*of_word, **asked) for own in (predictor, parser))
+    assert repr(found) == repr(expected)
+    assert found.features == expected.features
+    assert found.paths == expected.paths
+    assert_allclose(found.contributions, expected.contributions, **CLOSE)
+
+
+def assert_same_explanations(predictor, parser, X):
+    for x, tree in zip(X, parser.predict(X), strict=True):
+        heads, *_ = tree if isinstance(tree, tuple) else (tree,)
+        for word in range(1, len(heads) + 1):
+            assert_same_explanation(predictor, parser, (x, word))
+            possible = list(parser.explain(x, word).paths)
+            asked = {"labels": possible[::-1], "reference": possible[-1]}
+            assert_same_explanation(predictor, parser, (x, word), **asked)
+    for wrong in {"labels": [99]}, {"reference": -1}:
+        with pytest.raises(ValueError, match="is no head in a sentence of") as refused:
+            predictor.explain(x, 1, **wrong)
+        with pytest.raises(ValueError, match=f"^{re.escape(str(refused.value))}$"):
+            parser.explain(x, 1, **wrong)
+    with pytest.raises(IndexError, match="^position: 99 is not in the sentence"):
+        predictor.explain(x, 99)
+    with pytest.raises(ValueError, match="^path: "):
+        predictor.explain(x, 1, path=[0])
+
+
+OPTIMAL = [n for n in PARSERS if not n.startswith("online")]
+
+
+@pytest.mark.filterwarnings("ignore:the duality gap")
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("name", OPTIMAL)
+def test_heads_are_explained(name, way):
+    parser = PARSERS[name]
+    predictor = way(parser.fit(SENTENCES, of_heads(parser, TREES)))
+    assert_same_explanations(predictor, parser, SENTENCES[:4])
+
+
 def arcs_of(sentences):
     """Return the arcs of sentences as lists of dicts, of lists of str and as arrays."""
     tokens = [[("root", "R"), *words] for words in sentences]
@@ -160,11 +201,13 @@ def test_trees_of_given_arcs_are_served(of, labelled):
     predictor = through_file(parser.fit(X, of_heads(parser, TREES)))
     assert_same_answers(predictor, parser, arcs_of(NEW[1:])[of])
     assert_same_likelihood(predictor, parser, X, of_heads(parser, TREES))
+    assert_same_explanations(predictor, parser, arcs_of(NEW[1:4])[of])
     # The root has the second word alone.
     allowed = np.ones((3, 2), dtype=bool)
     allowed[0, 0] = False
     pair = next(x for x, y in zip(X, TREES, strict=True) if len(y[0]) == 2)
     assert_same_answers(predictor, parser, [(pair, allowed)])
+    assert_same_explanations(predictor, parser, [(pair, allowed)])
 
 
 def test_sentences_without_a_tree_are_refused():
@@ -173,7 +216,8 @@ def test_sentences_without_a_tree_are_refused():
     pair = next(x for x, y in zip(X, TREES, strict=True) if len(y[0]) == 2)
     # Both words are below the root alone.
     allowed = np.array([[True, True], [False, False], [False, False]])
-    for answer in predictor.predict_one, predictor.marginals:
+    explained = partial(predictor.explain, position=1)
+    for answer in predictor.predict_one, predictor.marginals, explained:
         with pytest.raises(ValueError, match="no tree of the arcs .* single_root=True"):
             answer((pair, allowed))
     with pytest.raises(ValueError, match="^sequence: sentence 0 has 5 rows"):
@@ -194,6 +238,20 @@ from skcrf_sdca.serving import Predictor
 x, y = json.loads(sys.argv[2])
 print(Predictor.load(sys.argv[1]).log_likelihood(x, y))
 """
+EXPLAINED = """
+import json, sys
+from skcrf_sdca.serving import Predictor
+print(Predictor.load(sys.argv[1]).explain(json.loads(sys.argv[2]), 1))
+"""
+
+
+@pytest.mark.parametrize("name", ["siblings", "tokens, relations"])
+def test_heads_are_explained_by_numpy_alone(name, tmp_path):
+    parser = PARSERS[name].fit(SENTENCES, of_heads(PARSERS[name], TREES))
+    save_model(parser, tmp_path / "model")
+    x = SENTENCES[2]
+    printed = numpy_alone.printed(EXPLAINED, tmp_path / "model", json.dumps(x))
+    assert printed == f"{parser.explain(x, 1)}\n"
 
 
 @pytest.mark.parametrize("name", ["online, log loss", "siblings", "tokens, relations"])

@@ -106,6 +106,11 @@ class ArcScores(CompiledScores):
         local[forbidden * n + word - 1, 1:] = -np.inf
         return self.with_scores(local)
 
+    def best_with_heads(self, word, heads):
+        """Return the labels of the best tree with one of these heads, empty if none."""
+        labels, (value,) = self.with_heads(word, heads).viterbi()
+        return labels if np.isfinite(value) else labels[:0]
+
     # Lawler's partition by words, not by arcs: each tree left has the same arcs as one
     # already found into the words before a word, and another arc there.
     def _parts_of(self, path, first, excluded):
