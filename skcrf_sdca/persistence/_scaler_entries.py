@@ -16,14 +16,22 @@ from skcrf_sdca.persistence._values import DTYPES, NOT_FINITE, history_from
 
 # How many rows a scaler has seen of each column, which its rule does not use.
 N_SEEN = "n_samples_seen"
+ALWAYS: tuple[str, ...] = ()
 # What each transformer learns: numbers of each column, by the names of the attributes
-# without the underscore.
-COLUMNS = {
-    "StandardScaler": ("mean", "var", "scale", N_SEEN),
-    "MinMaxScaler": ("min", "scale", "data_min", "data_max", "data_range", N_SEEN),
-    "RobustScaler": ("center", "scale"),
-    "MaxAbsScaler": ("max_abs", "scale", N_SEEN),
-    "SimpleImputer": ("statistics",),
+# without the underscore, and the parameters one of which must be true for it.
+COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
+    "StandardScaler": {
+        "mean": ("with_mean", "with_std"),
+        "var": ("with_std",),
+        "scale": ("with_std",),
+        N_SEEN: ALWAYS,
+    },
+    "MinMaxScaler": dict.fromkeys(
+        ("min", "scale", "data_min", "data_max", "data_range", N_SEEN), ALWAYS
+    ),
+    "RobustScaler": {"center": ("with_centering",), "scale": ("with_scaling",)},
+    "MaxAbsScaler": dict.fromkeys(("max_abs", "scale", N_SEEN), ALWAYS),
+    "SimpleImputer": {"statistics": ALWAYS},
 }
 # The entries, with their types: of a transformer,
 TRANSFORMER = {
@@ -61,8 +69,16 @@ class Transformer(NamedTuple):
         if dtype not in DTYPES:
             raise ModelFormatError(f"{name}: dtype must be one of {list(DTYPES)}")
         columns = history_from(entry["columns"], f"{name}: columns")
-        if not columns or not columns.keys() <= {*COLUMNS[name]}:
-            raise ModelFormatError(f"{name}: columns must be some of {COLUMNS[name]}")
+        own = stated_parameters(entry["parameters"])
+        expected = [
+            column
+            for column, switches in COLUMNS[name].items()
+            if not switches or any(own.get(switch, True) for switch in switches)
+        ]
+        if not columns or columns.keys() != {*expected}:
+            raise ModelFormatError(f"{name}: columns must be {expected}, and not empty")
+        if (indicators is not None) != bool(own.get("add_indicator", False)):
+            raise ModelFormatError(f"{name}: indicators are of add_indicator=True")
         n_features = len(next(iter(columns.values())))
         if indicators is not None and (
             set(map(type, indicators)) - {int}
@@ -71,7 +87,6 @@ class Transformer(NamedTuple):
             raise ModelFormatError(
                 f"{name}: indicators must be numbers of columns, which ascend"
             )
-        own = stated_parameters(entry["parameters"])
         return cls(name, own, DTYPES[dtype], columns, indicators)
 
     @property

@@ -17,7 +17,6 @@ from sklearn.preprocessing import (
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca.features.per_token import PerToken
-from skcrf_sdca.persistence._fields import ModelFormatError
 from skcrf_sdca.persistence._scaler_entries import (
     COLUMNS,
     N_SEEN,
@@ -141,16 +140,11 @@ def _rebuild_transformer(known):
     row = np.full((1, known.n_features_in), float(is_missing), dtype=known.dtype)
     transformer.fit(row)
     made = _learnt(transformer)
-    if known.columns.keys() != made.keys():
-        raise ModelFormatError(f"{known.name}: columns must be {sorted(made)}")
     for name, column in known.columns.items():
         column = column.astype(made[name].dtype)
         if name == N_SEEN and not np.ptp(column):
             column = column[0]
         setattr(transformer, f"{name}_", column)
-    indicator = getattr(transformer, "indicator_", None)
-    if (indicator is None) != (known.indicators is None):
-        raise ModelFormatError(f"{known.name}: indicators are of add_indicator=True")
-    if indicator is not None:
-        indicator.features_ = np.array(known.indicators, dtype=np.intp)
+    if known.indicators is not None:
+        transformer.indicator_.features_ = np.array(known.indicators, dtype=np.intp)
     return transformer

@@ -29,6 +29,7 @@ from skcrf_sdca.persistence._labels import labels_from
 from skcrf_sdca.persistence._templates import templates_from
 from skcrf_sdca.persistence._values import DTYPES, parameters_from
 from skcrf_sdca.serving._rows import CsrRows
+from skcrf_sdca.serving._steps import RowSteps, steps_from
 from skcrf_sdca.serving._weights import (
     OF_STRUCTURES,
     Coef,
@@ -48,7 +49,9 @@ HASHER = "SequenceHasher"
 OTHERS = ("tuples", "label_parts")
 # The entries that all models of these structures have.
 OF_TYPES = ("segments", "graphs")
-OF_PIPELINE = ("features", "vectorizer", "crf")
+OF_PIPELINE = ("features", "vectorizer", "scaler", "window", "crf")
+# The steps that make rows of numbers of others.
+OF_ROW_STEPS = ("scaler", "window")
 # The input formats whose sequences are rows of numbers, or one signal.
 OF_ROWS = ("arrays", "packed", "signals", "table_with_lengths")
 
@@ -79,6 +82,7 @@ class Model(NamedTuple):
     structure: str = "chain"
     own: Any = None  # what its structure has beside, such as Trees
     feature_names: list[str] | None = None  # of a model without items
+    steps: RowSteps | None = None  # what makes the rows of a model without items
 
     def names_of(self, rows):
         """Return the names of the features in rows, by their numbers."""
@@ -101,8 +105,26 @@ def model_from(document, array):
     crf, vectorizer = parts["crf"], _vectorizer_of(parts)
     _check_is_served(crf, vectorizer)
     _check_entries(parts)
+    own = [parts.get(role) for role in OF_ROW_STEPS]
+    if any(own):
+        _check_takes_steps(crf, vectorizer, own)
+    steps = steps_from(*own, crf["n_features"])
     model = _model_of(crf, array, vectorizer, parts.get("features"))
-    return model._replace(tokens=whole.get("tokens"))
+    return model._replace(tokens=whole.get("tokens"), steps=steps)
+
+
+def _check_takes_steps(crf, vectorizer, steps):
+    """Raise ModelFormatError if steps of rows are not served before this CRF."""
+    types = [step.get("type") for step in steps if step is not None]
+    if vectorizer is not None:
+        why = f"its {types[0]!s:.40} is after a {vectorizer.get('type')!s:.40}"
+    elif STRUCTURES[crf["type"]] in ("trees", "graphs"):
+        why = f"its {types[0]!s:.40} is before a {crf['type']}"
+    elif not {*types} <= {"PerToken", "SequenceWindow"}:
+        why = f"it has a {types[-1]!s:.40}"
+    else:
+        return
+    raise ModelFormatError(f"{why}, which only skcrf_sdca.load_model reads")
 
 
 def _parts(model):

@@ -20,6 +20,7 @@ from skcrf_sdca.model.span_queries import SegmentReading
 from skcrf_sdca.serving._items import encoded, plain_items
 from skcrf_sdca.serving._model import Model
 from skcrf_sdca.serving._rows import CsrRows, HashTagger, RowTagger
+from skcrf_sdca.serving._steps import StepTagger
 from skcrf_sdca.serving._weights import Coef
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.tuple_scores import TupleWeights
@@ -42,6 +43,8 @@ def reader_of(model: Model, coef: Coef, weights: Any, chains: Chains) -> Any:
     """
     items, temperature = model.items, model.temperature or 1.0
     of_rows = weights, chains, temperature, (coef.n_features, coef.columns)
+    if model.steps is not None:
+        return StepTagger(model.steps, *of_rows)
     if items is None:
         return RowTagger(*of_rows, model.input_format == "signals")
     if items.hashing is not None:

@@ -29,7 +29,7 @@ from skcrf_sdca import (
 )
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features import ImageWindow, SequenceWindow
-from skcrf_sdca.persistence import ModelFormatError
+from skcrf_sdca.persistence import ModelFormatError, model_info
 
 RNG = np.random.default_rng(0)
 LENGTHS = [5, 1, 7, 3]
@@ -115,6 +115,9 @@ def test_a_window_before_a_chain(kind):
         other[0].get_feature_names_out().tolist()
     )
     assert document_of(model)["format_version"] == 3
+    save_model(model, file := io.BytesIO())
+    found = model_info(file.getvalue())
+    assert found.steps == {"around": "SequenceWindow", "crf": "skcrf_sdca.CRF"}
 
 
 @pytest.mark.parametrize(
@@ -306,7 +309,7 @@ def in_step(number, **entries):
         (in_step(0, type="PCA"), "it may have no 'PCA'"),
         (in_step(0, more=1), "must have the entries"),
         (in_step(0, dtype="int8"), "dtype must be one of"),
-        (in_step(0, columns={}), "columns must be some of"),
+        (in_step(0, columns={}), "columns must be"),
         (in_step(0, columns={"statistics": 1}), "statistics must be of type list"),
         (in_step(0, columns={"statistics": ["x", 1.0]}), "'x' is no number"),
         (in_step(0, columns={"mean": [1.0, 2.0]}), "columns must be"),
@@ -314,10 +317,10 @@ def in_step(number, **entries):
         (in_step(0, indicators=[0, 2]), "indicators must be numbers"),
         (in_step(0, indicators=[0.0, 1]), "indicators must be numbers"),
         (in_step(0, indicators=[0]), "returns 3 columns, but the StandardScaler"),
-        (in_step(0, indicators=None), "returns 2 columns, but"),
+        (in_step(0, indicators=None), "indicators are of add_indicator"),
         (in_step(0, parameters={}), "indicators are of add_indicator"),
-        (in_step(0, parameters={"copy": 3}), "'copy' parameter"),
-        (in_step(0, parameters={"more": 3}), "has other parameters"),
+        (in_step(1, parameters={"copy": 3}), "'copy' parameter"),
+        (in_step(1, parameters={"more": 3}), "has other parameters"),
         (in_step(1, indicators=[]), "indicators are of add_indicator"),
         (in_step(1, columns={"mean": [1.0], "scale": []}), "differ in length"),
         (lambda scaler: scaler.update(names=None), "null of one step"),
