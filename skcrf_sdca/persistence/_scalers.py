@@ -88,7 +88,10 @@ def _describe_transformer(transformer):
             "use joblib."
         )
     indicator = getattr(transformer, "indicator_", None)
-    parameters = plain_parameters(transformer.get_params())
+    # Without the defaults: other versions of scikit-learn have other parameters.
+    defaults = type(transformer)().get_params()
+    given = {n: v for n, v in transformer.get_params().items() if v != defaults[n]}
+    parameters = plain_parameters(given)
     return {
         "type": name,
         "parameters": plain_numbers(parameters),

@@ -247,6 +247,15 @@ def test_a_missing_value_that_is_a_number():
         assert found.tobytes() == expected.tobytes()
 
 
+def test_a_file_has_no_parameter_that_another_version_may_lack():
+    for scaler, expected in [
+        (MaxAbsScaler(), {}),
+        (MinMaxScaler((0, 2)), {"feature_range": [0, 2]}),
+    ]:
+        model = document_of(PerToken(scaler).fit(X))["model"]
+        assert model["steps"][0]["parameters"] == expected
+
+
 def test_a_scaler_keeps_the_names_of_columns():
     frames = [pd.DataFrame(rows, columns=["x", "y"]) for rows in X]
     per_token = PerToken(make_pipeline(StandardScaler())).fit(frames)
