@@ -294,7 +294,6 @@ def test_a_scaler_after_a_vectorizer():
         (Pipeline([("a", StandardScaler())], memory="/dev/null/x"), "memory and"),
         (SimpleImputer(strategy=np.min), "strategy is or holds a"),
     ],
-    ids=str,
 )
 def test_transformers_that_cannot_be_saved(transformer, message, tmp_path):
     per_token = PerToken(transformer)
