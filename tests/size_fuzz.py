@@ -22,7 +22,9 @@ import sys
 import warnings
 
 import numpy as np
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from model_fuzz import members, write
 from skcrf_sdca import (
@@ -36,6 +38,7 @@ from skcrf_sdca import (
     GraphCRF,
     OnlineDependencyCRF,
     PassiveAggressiveCRF,
+    PerToken,
     SegmentCRF,
     SequenceHasher,
     SequenceVectorizer,
@@ -45,6 +48,7 @@ from skcrf_sdca import (
     make_tagger,
     save_model,
 )
+from skcrf_sdca.features import ImageWindow, SequenceWindow
 from skcrf_sdca.persistence import ModelFormatError
 from skcrf_sdca.selection import TunedSpans
 from skcrf_sdca.serving import Predictor
@@ -67,6 +71,8 @@ TREES = [(own, [-1, 0][: len(own)]) for own in ROWS]
 TOKENS = [[("dogs", "N"), ("bark", "V")], [("go", "V"), ("home", "A")]] * 2
 HEADS = [[2, 0], [0, 1]] * 2
 PAIRS = [([2, 0], ["nsubj", "root"]), ([0, 1], ["root", "advmod"])] * 2
+IMAGES, PIXELS = [np.eye(2, 3), np.ones((1, 2))], [list("ababab"), list("ab")]
+FILLED = PerToken(make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()))
 ARCS = ArcFeatures(["h.word m.word"], columns=("word", "tag"), n_features=64)
 
 
@@ -101,6 +107,15 @@ MODELS = {
     "vectorizer": (SequenceVectorizer(), DICTS, Y),
     "templates": (TokenFeatures(), WORDS, Y),
     "arc features": (ARCS, TOKENS, HEADS),
+    "signals": (
+        make_tagger(FILLED, SequenceWindow(1, span=2), SDCACRF(**NEW)),
+        ROWS,
+        Y,
+    ),
+    "images": (make_pipeline(ImageWindow(1), GraphCRF(**NEW)), IMAGES, PIXELS),
+    "filled": (FILLED, ROWS, Y),
+    "window": (SequenceWindow(1, span=2, differences=True), ROWS, Y),
+    "window of images": (ImageWindow(1, span=2), IMAGES, PIXELS),
 }
 # Those with the state of a stream, and with sparse weights of features.
 STREAMS = {"arow", "smd", "parser"}

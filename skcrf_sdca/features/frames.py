@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.places import bounds_of
 
 ZERO: Final = "zero"
@@ -50,17 +51,24 @@ class FrameWindow(NamedTuple):
         return patterns
 
     def blocks(self, rows: Any, offsets: NDArray[np.int64]) -> Iterator[Any]:
-        """Yield the features of each pattern, one array or sparse matrix after another.
+        """Return the features of the patterns, an iterator of arrays or sparse matrices.
 
         ``rows`` are those of all sequences, which ``offsets`` cut. Only one block is in
-        memory at a time.
+        memory at a time. Raise MemoryError if all of them would not fit.
         """
-        frames = _Frames(rows, offsets)
+        check_fits(
+            self.n_blocks * _n_bytes(rows),
+            f"the {self.n_blocks} features of each column, of {rows.shape[0]} frames,",
+            "take fewer places, or fewer sequences at a time",
+        )
+        return self._blocks(_Frames(rows, offsets))
+
+    def _blocks(self, frames):
         first, last = self.places
         for place in range(first, last + 1):
             yield frames.padded(place, self.padding)
         if self.differences:
-            yield rows - frames.padded(-1, NEAREST)
+            yield frames.rows - frames.padded(-1, NEAREST)
         if self.span is not None:
             yield from frames.moments(*self.span)
 
@@ -68,9 +76,10 @@ class FrameWindow(NamedTuple):
         self, rows: NDArray[Any], offsets: NDArray[np.int64]
     ) -> NDArray[np.floating]:
         """Return the blocks of dense rows side by side, in their precision."""
+        blocks = self.blocks(rows, offsets)
         n_rows, width = rows.shape
         found = np.empty((n_rows, self.n_blocks * width), dtype=rows.dtype)
-        for i, block in enumerate(self.blocks(rows, offsets)):
+        for i, block in enumerate(blocks):
             found[:, i * width : (i + 1) * width] = block
         return found
 
@@ -82,6 +91,11 @@ def _bounds(name, value):
             f"{name}={value!r} has no place: the first is after the last one."
         )
     return first, last
+
+
+def _n_bytes(rows):
+    """Return the bytes of an array, or of the entries of a sparse matrix."""
+    return rows.nbytes if isinstance(rows, np.ndarray) else rows.data.nbytes
 
 
 class _Frames:
@@ -96,7 +110,8 @@ class _Frames:
 
     def padded(self, place, padding):
         """Return the rows at a place, padded outside of the sequences."""
-        numbers = self._numbers + place
+        n = len(self._numbers)
+        numbers = self._numbers + min(max(place, -n), n)
         found = self.rows[np.clip(numbers, self._first, self._last)]
         if padding == NEAREST:
             return found
@@ -113,8 +128,11 @@ class _Frames:
 
         A place outside of them does not count; where none counts, both are 0.
         """
-        places = range(first, last + 1)
-        counts = sum(self._inside(self._numbers + place) for place in places)
+        # Places beyond all sequences are in none.
+        n = len(self._numbers)
+        places = range(max(first, -n), min(last, n) + 1)
+        inside = (self._inside(self._numbers + place) for place in places)
+        counts = sum(inside, np.zeros(n, dtype=np.int64))
         counts = np.maximum(counts, 1)[:, np.newaxis]
         mean = self._sums(places, lambda rows, _: rows) / counts
         yield mean

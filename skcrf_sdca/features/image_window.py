@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     StrOptions,
@@ -238,6 +239,12 @@ class ImageWindow(SequenceTransformer):
         _, *edges = image_graph(
             image, n_neighbours=self.n_neighbours, contrast=self.contrast
         )
+        n_pixels = image.shape[0] * image.shape[1]
+        check_fits(
+            n_pixels * self.n_features_out_ * image.itemsize,
+            f"{self.n_features_out_} features of each of {n_pixels} pixels",
+            "take a smaller size",
+        )
         blocks = np.concatenate(list(self._blocks(image)), axis=2)
         return blocks.reshape(-1, self.n_features_out_), *edges
 
@@ -297,7 +304,7 @@ def _sums(image, k):
         n = image.shape[axis]
         sums = np.cumsum(image, axis=axis)
         sums = np.concatenate([np.zeros_like(np.take(sums, [0], axis)), sums], axis)
-        places = np.arange(n)
-        last = np.take(sums, np.minimum(places + k + 1, n), axis)
-        image = last - np.take(sums, np.maximum(places - k, 0), axis)
+        places, reach = np.arange(n), min(k, n)
+        last = np.take(sums, np.minimum(places + reach + 1, n), axis)
+        image = last - np.take(sums, np.maximum(places - reach, 0), axis)
     return image

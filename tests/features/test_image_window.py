@@ -110,3 +110,12 @@ def test_what_it_does_not_take_is_named(window, images, message):
 def test_other_channels_than_in_the_fit_are_refused():
     with pytest.raises(ValueError, match="2 channels, .* expecting 1 channels"):
         ImageWindow().fit([GREY]).transform([COLOUR])
+
+
+def test_squares_far_beyond_an_image():
+    large, small = (ImageWindow(0, span=k).fit([GREY]) for k in (2**63, 5))
+    np.testing.assert_array_equal(
+        large.transform([GREY])[0][0], small.transform([GREY])[0][0]
+    )
+    with pytest.raises(MemoryError, match=r"of 20 pixels would take .* smaller size"):
+        ImageWindow(10**6).fit([GREY]).transform([GREY])

@@ -224,3 +224,27 @@ def test_clones_and_pickles():
     assert list(again.transform(X).feature_names) == list(
         window.transform(X).feature_names
     )
+
+
+@pytest.mark.parametrize("padding", ["nearest", "zero"])
+@pytest.mark.parametrize("far", [10**9, 2**63])
+def test_places_far_beyond_all_frames(far, padding):
+    options = [{"places": (far, far)}, {"span": far}, {"span": (far, far)}]
+    for own in options:
+        near = {name: _near(places) for name, places in own.items()}
+        found, expected = (
+            SequenceWindow(**{"padding": padding, **places}).fit_transform(X)
+            for places in (own, near)
+        )
+        np.testing.assert_array_equal(found.X, expected.X)
+
+
+def _near(places):
+    """Return places that are beyond all frames, too."""
+    n = len(ROWS)
+    return n if isinstance(places, int) else (n, n)
+
+
+def test_more_places_than_memory_are_refused():
+    with pytest.raises(MemoryError, match=r"of 8 frames, would take .* fewer places"):
+        SequenceWindow(10**12).fit(X).transform(X)
