@@ -51,7 +51,7 @@ class FrameWindow(NamedTuple):
         return patterns
 
     def blocks(self, rows: Any, offsets: NDArray[np.int64]) -> Iterator[Any]:
-        """Return the features of the patterns, an iterator of arrays or sparse matrices.
+        """Return an iterator of the features of patterns: arrays or sparse matrices.
 
         ``rows`` are those of all sequences, which ``offsets`` cut. Only one block is in
         memory at a time. Raise MemoryError if all of them would not fit.
