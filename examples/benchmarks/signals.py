@@ -116,20 +116,19 @@ def boosting():
     return HistGradientBoostingClassifier(max_iter=30, max_bins=63, random_state=0)
 
 
-def chain(window, alpha=None, **parameters):
-    """Return a chain of standardised frames; by default alpha is by the runs."""
+def by_runs(y):
+    """Return the alpha of recordings: the mean run of equal labels over n."""
+    return sum(map(len, y)) / n_segments(y) / len(y)
+
+
+def chain(window, alpha_of=by_runs):
+    """Return a chain of standardised frames, given the alpha of labels."""
 
     def model(y):
-        crf = CRF(mean_run(y) / len(y) if alpha is None else alpha, **parameters)
         scaler = PerToken(StandardScaler())
-        return make_tagger(scaler, window, crf.set_params(random_state=0))
+        return make_tagger(scaler, window, CRF(alpha_of(y), random_state=0))
 
     return model
-
-
-def mean_run(y):
-    """Return the mean length of a run of equal labels."""
-    return sum(map(len, y)) / n_segments(y)
 
 
 def trees_below():
@@ -140,7 +139,7 @@ def trees_below():
 
 def stacked(y):
     """Return a chain above boosted trees."""
-    crf = CRF(mean_run(y) / len(y), random_state=0)
+    crf = CRF(by_runs(y), random_state=0)
     return make_tagger(*(step for _, step in trees_below().steps), crf)
 
 
@@ -148,7 +147,7 @@ def trees_and_frames(y):
     """Return a chain above boosted trees, and the frames themselves."""
     frames = make_pipeline(PerToken(StandardScaler()), CONTEXT)
     both = SequenceUnion([("trees", trees_below()), ("frames", frames)])
-    return make_tagger(both, CRF(mean_run(y) / len(y), random_state=0))
+    return make_tagger(both, CRF(by_runs(y), random_state=0))
 
 
 class Frames:
@@ -207,7 +206,8 @@ MODELS = {
     "boosting": lambda y: Frames(SequenceWindow(0)),
     "boosting, +-4 frames": lambda y: Frames(SequenceWindow(4)),
     "hmmlearn, from labels": lambda y: Markov(),
-    "CRF(), default alpha": chain(SequenceWindow(0), "auto"),
+    "CRF(alpha=1 / n)": chain(SequenceWindow(0), lambda y: 1 / len(y)),
+    "CRF()": chain(SequenceWindow(0), lambda y: "auto"),
     "CRF, alpha by runs": chain(SequenceWindow(0)),
     "CRF, +-2 and +-4 frames": chain(CONTEXT),
     "trees below a CRF": stacked,
