@@ -47,7 +47,7 @@ from wide_graphs import images
 import tables
 from skcrf_sdca import GraphCRF
 from skcrf_sdca.data.graphs import Edges
-from skcrf_sdca.structures.graph.parameters import pair_places
+from skcrf_sdca.structures.graph.pairs import pair_places
 from skcrf_sdca.structures.graph.reweighted import ReweightedGraph
 from skcrf_sdca.structures.graph.structure import Graph
 

@@ -27,7 +27,7 @@ from urllib.request import urlopen
 import tables
 from skcrf_sdca.text import read_corpus
 
-COMMAND = [sys.executable, "-m", "skcrf_sdca"]
+COMMAND = [sys.executable, "-P", "-m", "skcrf_sdca"]
 COLUMNS = ["--columns", "word,_,label"]
 SERVER = Path(__file__).resolve().parents[1] / "text" / "tag_server.py"
 # Of so many sentences, one is labelled after the first training.

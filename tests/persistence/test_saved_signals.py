@@ -221,6 +221,8 @@ def test_a_scaler_comes_back_with_the_same_rows(scaler, dtype):
 
 
 @pytest.mark.filterwarnings("ignore:Skipping features without any observed")
+# Of scikit-learn 1.6 and 1.7.
+@pytest.mark.filterwarnings("ignore:Currently, when `keep_empty_feature:FutureWarning")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("X", [LOST, EMPTY], ids=["some", "all"])
 @pytest.mark.parametrize("imputer", IMPUTERS, ids=str)
