@@ -6,9 +6,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier
-from sklearn.model_selection import GroupKFold, check_cv, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.folds import folds_of
 from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca._utils.sklearn_private import safe_indexing
 from skcrf_sdca._utils.typing import Labels, Sequences
@@ -231,10 +232,8 @@ class ClassifierFeatures(MetaEstimatorMixin, SequenceTransformer):
         """Yield the items to train on and to label, of folds of whole sequences."""
         n = len(offsets) - 1
         numbers = np.repeat(np.arange(n), np.diff(offsets))
-        is_count = groups is not None and isinstance(self.cv, int)
-        cv = GroupKFold(self.cv) if is_count else check_cv(self.cv)
         try:
-            folds = list(cv.split(np.zeros(n), None, groups))
+            folds = list(folds_of(self.cv, groups).split(np.zeros(n), None, groups))
         except ValueError as error:
             raise ValueError(
                 f"cv={self.cv} of the {n} {words().sequence}s of {words().X}: {error}"
