@@ -248,12 +248,9 @@ class Inspection(Answers):
 
     def _best_path_with(self, packed, t, labels):
         """Return the best path with one of the labels at t, empty if there is none."""
-
-        def best(scores, *_):
-            path, (value,) = scores.restricted(t, labels).viterbi()
-            return path if np.isfinite(value) else path[:0]
-
-        return self._over(best, packed, proba=False)
+        return self._over(
+            lambda scores, *_: scores.best_with_labels(t, labels), packed, proba=False
+        )
 
 
 class SequenceInspection(Inspection):

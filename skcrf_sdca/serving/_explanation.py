@@ -103,7 +103,7 @@ class ExplanationMixin:
             path = self._path(scores)
         else:
             path = codes_of_path(path, n_positions, model.classes)
-        best = partial(_best_path_with, scores, t)
+        best = partial(scores.best_with_labels, t)
         rivals = Rivals(path, best, plain_labels(model.classes), position=t, first=0)
         probabilities = None
         if model.temperature > 0.0:
@@ -196,12 +196,6 @@ EXPLAINED_BY = {
     "trees": ExplanationMixin._explained_head,
     "parser": ExplanationMixin._not_explained,
 }
-
-
-def _best_path_with(scores, t, labels):
-    """Return the best path with one of the labels at t, empty if there is none."""
-    path, (value,) = scores.restricted(t, labels).viterbi()
-    return path if np.isfinite(value) else path[:0]
 
 
 def _terms_of(model, served, sequence, t, paths):

@@ -94,6 +94,15 @@ class Scores:
         local[position, ~np.isin(self.label_of, labels)] = -np.inf
         return self.with_scores(local)
 
+    def best_with_labels(self, position, labels):
+        """Return the best path with one of these labels there, empty if none has."""
+        return self.restricted(position, labels).best_of_one()
+
+    def best_of_one(self):
+        """Return the best labelling of the one item, empty if none is possible."""
+        found, (value,) = self.viterbi()
+        return found if np.isfinite(value) else found[:0]
+
     def with_threads(self, n_jobs):
         """Cut the items into ranges on this number of threads; return self."""
         self.n_jobs = n_jobs

@@ -108,8 +108,7 @@ class ArcScores(CompiledScores):
 
     def best_with_heads(self, word, heads):
         """Return the labels of the best tree with one of these heads, empty if none."""
-        labels, (value,) = self.with_heads(word, heads).viterbi()
-        return labels if np.isfinite(value) else labels[:0]
+        return self.with_heads(word, heads).best_of_one()
 
     # Lawler's partition by words, not by arcs: each tree left has the same arcs as one
     # already found into the words before a word, and another arc there.
