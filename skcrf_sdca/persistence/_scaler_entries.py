@@ -17,6 +17,7 @@ from skcrf_sdca.persistence._values import DTYPES, NOT_FINITE, history_from
 # How many rows a scaler has seen of each column, which its rule does not use.
 N_SEEN = "n_samples_seen"
 ALWAYS: tuple[str, ...] = ()
+IMPUTER = "SimpleImputer"
 # What each transformer learns: numbers of each column, by the names of the attributes
 # without the underscore, and the parameters one of which must be true for it.
 COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -31,7 +32,7 @@ COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     ),
     "RobustScaler": {"center": ("with_centering",), "scale": ("with_scaling",)},
     "MaxAbsScaler": dict.fromkeys(("max_abs", "scale", N_SEEN), ALWAYS),
-    "SimpleImputer": {"statistics": ALWAYS},
+    IMPUTER: {"statistics": ALWAYS},
 }
 # The entries, with their types: of a transformer,
 TRANSFORMER = {
@@ -97,7 +98,7 @@ class Transformer(NamedTuple):
     @property
     def kept(self) -> NDArray[np.bool_]:
         """Which columns it keeps: an imputer leaves out those without a value."""
-        if self.name != "SimpleImputer" or self.parameters.get("keep_empty_features"):
+        if self.name != IMPUTER or self.parameters.get("keep_empty_features"):
             return np.ones(self.n_features_in, dtype=bool)
         return ~np.isnan(self.columns["statistics"])
 

@@ -9,12 +9,12 @@ from skcrf_sdca.features.frames import NEAREST, ZERO, FrameWindow
 from skcrf_sdca.persistence._entries import checked_window
 from skcrf_sdca.persistence._fields import ModelFormatError
 from skcrf_sdca.persistence._scaler_entries import (
+    IMPUTER,
     Transformer,
     checked_per_token,
 )
 from skcrf_sdca.serving._rows import RowTagger
 
-IMPUTER = "SimpleImputer"
 # The operations of each scaler in their order: the column, and the parameter without
 # which there is none.
 RULES: dict[str, list[tuple[np.ufunc, str, str | None]]] = {
