@@ -3,7 +3,7 @@
     python tests/golden/make_golden.py [FOLDER]
 
 makes tests/golden/VERSION/NAME.{pickle,zip,json} once for every release; files of older
-releases stay as they are, for test_persistence.py to load. Those of 0.1.0 were made
+releases stay as they are, for test_persistence.py to load. They were made
 with Python 3.11.7, numpy 2.4.6, scipy 1.17.1 and scikit-learn 1.9.1. With a folder the
 files are written there, for another machine to read.
 """
