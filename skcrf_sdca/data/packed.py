@@ -65,7 +65,7 @@ class PackedSequences:
     feature_names : FeatureNames of length n_features, or None
         ``list(packed.feature_names)`` are the names, which are computed lazily.
         `SequenceVectorizer`, `PerToken` and `SequenceUnion` set them, and parts of
-        packed sequences, copies and pickles keep them; files do not.
+        packed sequences, copies and pickles keep them; files do not, see `open`.
     shape : tuple of int
         ``(n_sequences,)``.
     n_sequences, n_positions, n_features : int
@@ -221,7 +221,13 @@ class PackedSequences:
         return cls(X, offsets, feature_names=names)
 
     @classmethod
-    def open(cls, path: FilePath, *, mmap_mode: Literal["r"] | None = "r") -> Self:
+    def open(
+        cls,
+        path: FilePath,
+        *,
+        mmap_mode: Literal["r"] | None = "r",
+        feature_names: Iterable[str] | None = None,
+    ) -> Self:
         """Open a file that `save` or `writer` has written.
 
         With ``mmap_mode="r"`` a fit reads the parts of X when it needs them, and the
@@ -238,6 +244,8 @@ class PackedSequences:
             the file are as they were when it was opened.
         mmap_mode : {"r", None}, default="r"
             Whether X stays in the file, mapped into memory, or is read into memory.
+        feature_names : iterable of str of length n_features, default=None
+            Names of the features, which the file does not have.
 
         Returns
         -------
@@ -246,8 +254,8 @@ class PackedSequences:
         Raises
         ------
         PackedFormatError
-            If the file is damaged, not of packed sequences, or of a newer format. It is
-            a ValueError.
+            If the file is damaged, not of packed sequences, or of a newer format, or
+            does not have as many features as `feature_names`. It is a ValueError.
         OSError
             If there is no such file, or it cannot be opened.
 
@@ -264,7 +272,7 @@ class PackedSequences:
                 shape = len(arrays["indptr"]) - 1, n_features
                 X = X, arrays["indices"], arrays["indptr"]
                 X = sp.csr_array(X, shape=shape)
-            packed = cls(X, arrays["offsets"])
+            packed = cls(X, arrays["offsets"], feature_names=feature_names)
         except ValueError as error:
             raise packed_file.PackedFormatError(
                 f"{path} cannot be read: {error}"
@@ -322,7 +330,9 @@ class PackedSequences:
             file.append(self)
 
     @staticmethod
-    def writer(path: FilePath) -> AbstractContextManager[packed_file.PackedWriter]:
+    def writer(
+        path: FilePath, *, grows: bool = False
+    ) -> AbstractContextManager[packed_file.PackedWriter]:
         """Return a context that writes a file part by part, in the memory of a part.
 
         Parameters
@@ -331,12 +341,17 @@ class PackedSequences:
             The file takes this name when the ``with`` block ends without an error, and
             no part was cut off by one. While it is written, unnamed files in its folder
             take up to half of its size.
+        grows : bool, default=False
+            Whether a sparse part may have more features than those before, as the parts
+            of a vectorizer have that learns by ``partial_fit``. Names of features are
+            not compared then.
 
         Returns
         -------
         context : context manager of a PackedWriter
             ``append(packed)`` adds sequences at the end of the file. All parts are
-            sparse or all are dense, and all have the same number of features.
+            sparse or all are dense, and all have the same number of features, or no
+            fewer than those before if the file grows.
 
         Raises
         ------
@@ -362,7 +377,7 @@ class PackedSequences:
         PackedSequences(n_sequences=4, n_positions=6, n_features=2, dense)
         >>> folder.cleanup()
         """
-        return packed_file.writing(path)
+        return packed_file.writing(path, grows=grows)
 
     @property
     def X(self) -> Any:

@@ -91,13 +91,14 @@ def _header(sizes):
 
 
 @contextlib.contextmanager
-def writing(path):
+def writing(path, *, grows=False):
     """Open a file for packed sequences that takes its name when it is complete.
 
     It yields a PackedWriter.
     """
     with contextlib.ExitStack() as files:
-        writer = PackedWriter(files.enter_context(atomic_write(path)), files)
+        file = files.enter_context(atomic_write(path))
+        writer = PackedWriter(file, files, grows=grows)
         yield writer
         writer.end()
 
@@ -109,7 +110,8 @@ class PackedWriter:
     files, which the ExitStack `files` closes, and copied to their places at the end.
     """
 
-    def __init__(self, file, files):
+    def __init__(self, file, files, *, grows=False):
+        self._grows = grows
         self._file = file
         self._files = files
         self._streams = {"values": file}
@@ -126,7 +128,8 @@ class PackedWriter:
         Parameters
         ----------
         packed : PackedSequences
-            Sparse if the first part is, with the same number of features.
+            Sparse if the first part is, with the same number of features. If the file
+            grows, sparse parts may have more features than those before.
 
         Raises
         ------
@@ -141,8 +144,9 @@ class PackedWriter:
         """
         self._check_whole()
         sizes = self._sizes or _sizes_without_rows(packed)
-        _check_part(packed, sizes)
-        self._check_names(packed.feature_names)
+        _check_part(packed, sizes, grows=self._grows)
+        if not self._grows:
+            self._check_names(packed.feature_names)
         self._is_cut = True
         if self._sizes is None:
             self._begin(sizes)
@@ -156,6 +160,7 @@ class PackedWriter:
             indptr = X.indptr[1:] + np.int32(sizes["n_values"])
             arrays |= {"values": X.data, "indices": X.indices, "indptr": indptr}
             sizes["n_values"] += X.nnz
+        sizes["n_features"] = packed.n_features
         sizes["n_positions"] += packed.n_positions
         sizes["n_sequences"] += len(packed)
         for name, array in arrays.items():
@@ -220,15 +225,17 @@ def _sizes_without_rows(packed):
     return dict(zip(SIZES, (0, 0, packed.n_features, n_values), strict=True))
 
 
-def _check_part(packed, sizes):
+def _check_part(packed, sizes, *, grows):
     """Raise ValueError if a part cannot follow the rows of a file of these sizes."""
     n_features, n_values = sizes["n_features"], sizes["n_values"]
     is_sparse = n_values is not None
-    if packed.is_sparse != is_sparse or packed.n_features != n_features:
+    has_grown = grows and is_sparse and packed.n_features > n_features
+    has_width = packed.n_features == n_features or has_grown
+    if packed.is_sparse != is_sparse or not has_width:
         form = {True: "sparse", False: "dense"}
         raise ValueError(
             f"the part is {form[packed.is_sparse]}, with {packed.n_features} "
-            f"features, but the first part is {form[is_sparse]}, with "
+            f"features, but the part before is {form[is_sparse]}, with "
             f"{n_features} features; make all parts with one vectorizer."
         )
     if is_sparse and n_values + packed.X.nnz > _MAX_VALUES:

@@ -18,11 +18,12 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 from samples import peak_of, seeded
-from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
+from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences, SequenceVectorizer
 from skcrf_sdca.data import packed_file as pf
 from skcrf_sdca.data.packed_file import PackedFormatError
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.features.vectorizer import grow
 
 
 def packed(density=0.5, n_sequences=6, **options):
@@ -144,7 +145,7 @@ def test_parts_must_agree(tmp_path, monkeypatch):
     X, _ = packed()
     with pytest.raises(ValueError, match="no part"):
         write(tmp_path / "x")
-    message = "the part is .*, but the first part is sparse, with 5 features; make all"
+    message = "the part is .*, but the part before is sparse, with 5 features; make all"
     for other in (packed(1.0)[0], packed(n_features=7)[0]):
         with pytest.raises(ValueError, match=message):
             write(tmp_path / "x", X, other)
@@ -152,6 +153,22 @@ def test_parts_must_agree(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=f"{2 * X.X.nnz} stored values"):
         write(tmp_path / "x", X, X)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_file_grows_by_the_features_of_later_parts(tmp_path):
+    vectorizer, items = SequenceVectorizer(), [[["a"], ["b"]], [["c"]], [["b"]]]
+    with PackedSequences.writer(tmp_path / "x", grows=True) as file:
+        for sequence in items:
+            file.append(grow(vectorizer, [sequence]))
+        with pytest.raises(ValueError, match="the part before is sparse, with 3 feat"):
+            file.append(SequenceVectorizer().fit_transform([[["a"]]]))
+    expected = SequenceVectorizer().fit_transform(items)
+    names = expected.feature_names
+    opened = PackedSequences.open(tmp_path / "x", feature_names=names)
+    assert_same(opened, expected)
+    assert opened.feature_names == names
+    with pytest.raises(PackedFormatError, match="feature_names has 2 names"):
+        PackedSequences.open(tmp_path / "x", feature_names=names[:2])
 
 
 class FullDisk:
