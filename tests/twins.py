@@ -193,6 +193,8 @@ class SAGTwin:
     def search(self, i, loss, gradient):
         if self.to_skip[i] > 0:
             self.to_skip[i] -= 1
+            if not self.own:
+                self.L *= 2 ** (-1 / self.n)
             return
         if not self.own:
             L = self.L[0] * 2 ** (-1 / self.n)
@@ -202,7 +204,7 @@ class SAGTwin:
             L = 0.5 * self.L[self.seen].mean() if self.seen.any() else 1.0
         first, squared = L, gradient @ gradient
         if squared <= 1e-8:
-            L = max(L, 1e-6) if self.own else self.L[0]
+            L = max(L, 1e-6) if self.own else L
         else:
             while self.loss(i, self.w - gradient / L)[0] >= loss - squared / (2 * L):
                 L *= 2

@@ -191,6 +191,16 @@ def test_epoch_of_sag_equals_its_twin(length, density, sampling, changes):
         assert (solver.visited == twin.seen).all()
 
 
+@pytest.mark.parametrize("skipping", [False, True])
+def test_a_first_constant_that_is_too_large_falls_at_every_visit(problem, skipping):
+    # [Schmidt15, Alg. 1, line 17]
+    solver = make_sag(problem, sampling="uniform", line_search_skipping=skipping)
+    solver.lipschitz[:] = 2.0**40
+    for n_epochs in range(1, 21):
+        solver.epoch()
+        assert_allclose(solver.lipschitz, 2.0 ** (40 - n_epochs), rtol=1e-12)
+
+
 def test_what_holds_after_every_epoch_of_sag(problem):
     solver = make_sag(problem)
     for _ in range(15):

@@ -19,6 +19,7 @@ cdef class LipschitzConstants:
     cdef bint due(self, Py_ssize_t i) noexcept nogil
     cdef double first_trial(self, Py_ssize_t i) noexcept nogil
     cdef void mark_known(self, Py_ssize_t i) noexcept nogil
+    cdef void pass_over(self, Py_ssize_t i) noexcept nogil
     cdef void decay_without_search(self, Py_ssize_t i) noexcept nogil
     cdef void set_from_search(
         self, Py_ssize_t i, double value, bint doubled) noexcept nogil

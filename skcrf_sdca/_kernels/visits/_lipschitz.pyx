@@ -66,7 +66,7 @@ cdef class LipschitzConstants:
         if self.to_skip[i] == 0:
             return True
         self.to_skip[i] = max(self.to_skip[i] - 1, 0)
-        self.mark_known(i)
+        self.pass_over(i)
         return False
 
     cdef double first_trial(self, Py_ssize_t i) noexcept nogil:
@@ -82,16 +82,26 @@ cdef class LipschitzConstants:
         if not self.known[i]:
             self.set(i, self.first_trial(i) if self.own else self.values[0])
 
+    cdef void pass_over(self, Py_ssize_t i) noexcept nogil:
+        """Count the constant of sequence i as known after a visit without a search.
+
+        One for all sequences decays at every visit [Schmidt15, Alg. 1, line 17]; one
+        of a sequence only at its searches [sec. 5.2].
+        """
+        self.mark_known(i)
+        if not self.own and self.values[0] > SMALLEST_CONSTANT:
+            self.values[0] *= self.decay
+
     cdef void decay_without_search(self, Py_ssize_t i) noexcept nogil:
         """Decay the constant of sequence i, whose gradient is too small for a search.
 
         Then the probabilities of its labels are nearly 1, and the curvature of its loss
-        is as small. A constant for all sequences is kept.
+        is as small.
         """
         if self.own:
             self.set(i, max(self.first_trial(i), SMALLEST_CONSTANT))
         else:
-            self.mark_known(i)
+            self.pass_over(i)
 
     cdef void set_from_search(
         self, Py_ssize_t i, double value, bint doubled
