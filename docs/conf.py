@@ -4,6 +4,8 @@ Neither the build nor the pages load anything from the network.
 """
 
 import inspect
+import json
+import os
 import re
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -53,6 +55,17 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+# The address of these pages, a folder named by their version. With it the pages have a
+# menu of all versions, read from versions.json beside the folders.
+ADDRESS = os.environ.get("SKCRF_SDCA_DOCS", "").rstrip("/")
+FOLDERS = ADDRESS.rpartition("/")[0]
+VERSIONS = ["0.2.0"]
+if ADDRESS:
+    html_theme_options |= {
+        "switcher": {"json_url": f"{FOLDERS}/versions.json", "version_match": version},
+        "check_switcher": False,
+        "navbar_end": ["version-switcher", "theme-switcher"],
+    }
 # Pages without a sidebar.
 ALONE = "index install sklearn_crfsuite results promises glossary changelog".split()
 html_sidebars = {page: [] for page in ALONE}
@@ -140,6 +153,13 @@ def _add_anchors(app, doctree):
             node["ids"] += sorted(names - set(node["ids"]))
 
 
+def _list_versions(app, exception):
+    """Write versions.json, to be moved beside the folders of the versions."""
+    if ADDRESS and exception is None:
+        entries = [{"version": name, "url": f"{FOLDERS}/{name}/"} for name in VERSIONS]
+        (Path(app.outdir) / "versions.json").write_text(json.dumps(entries))
+
+
 def setup(app):
     """Register the functions above with Sphinx."""
     app.add_html_math_renderer("mathml", (_mathml, None), (_mathml, None))
@@ -147,3 +167,4 @@ def setup(app):
     app.connect("doctree-read", _add_anchors)
     # Before numpydoc reads them.
     app.connect("autodoc-process-docstring", _escape_underscores, priority=0)
+    app.connect("build-finished", _list_versions)
