@@ -81,7 +81,7 @@ Cost: TypeAlias = HasShape | Sequence[Sequence[float]] | Mapping[Any, float]
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float]
 Acceleration: TypeAlias = Literal["auto", "proximal_point"] | None
 DualSampling: TypeAlias = Literal[
-    "gap", "gap_importance", "importance", "uniform", "max"
+    "gap", "window", "gap_importance", "importance", "uniform", "max"
 ]
 EdgeFeatures: TypeAlias = Literal["all"] | Sequence[str] | Sequence[int] | HasShape
 GraphInference: TypeAlias = Literal["exact", "trw"]

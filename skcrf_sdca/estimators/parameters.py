@@ -613,11 +613,13 @@ class DualOptions(AccelerationOptions):
     """What all solvers of the dual take."""
 
     sampling: SDCASampling = parameter(Choices(SchemeNames("sdca")), default="gap")
-    """{"gap", "gap_importance", "importance", "uniform", "max", "residual"}
+    """{"gap", "window", "gap_importance", "importance", "uniform", "max", "residual"}
 
     Distribution from which the next sequence is sampled: proportional to the duality
-    gap of the sequence at its last visit ("gap"), to its importance, which grows with
-    the squared norm of its features ("importance"), to the product of both
+    gap of the sequence at its last visit ("gap"), the same among the sequences in a
+    window ("window", for data in a file: neighbours enter it block by block, in a new
+    order in each epoch, and a fifth of the data are inside), to its importance, which
+    grows with the squared norm of its features ("importance"), to the product of both
     ("gap_importance"), or uniform. "max" always takes the sequence with the largest
     gap. "residual", on tables only, is proportional to the l1 distance of
     the row's dual variables from its probabilities, times the square root of its
@@ -673,12 +675,13 @@ class OEGOptions(DualOptions):
     """What online exponentiated gradient takes."""
 
     sampling: DualSampling = parameter(Choices(SchemeNames("oeg")), default="gap")
-    """{"gap", "gap_importance", "importance", "uniform", "max"}
+    """{"gap", "window", "gap_importance", "importance", "uniform", "max"}
 
     Distribution from which the next sequence is sampled: proportional to the duality
-    gap of the sequence at its last visit, to its importance, which grows with the
-    squared norm of its features, to the product of both, or uniform. "max" always takes
-    the sequence with the largest gap.
+    gap of the sequence at its last visit, the same among the sequences in a window (for
+    data in a file, see `SDCACRF`), to its importance, which grows with the squared norm
+    of its features, to the product of both, or uniform. "max" always takes the sequence
+    with the largest gap.
     """
     step_init: float = parameter(PART, default=0.7)
     """float in (0, 1]

@@ -15,6 +15,7 @@ from skcrf_sdca.solvers.base import EpochSolver, moving_weights
 from skcrf_sdca.solvers.parallel import make_parallel_visitor, n_workers
 from skcrf_sdca.solvers.samplers import (
     SAMPLING_SCHEMES,
+    Blocks,
     first_gap,
     non_uniformity,
 )
@@ -37,6 +38,8 @@ class DualSolver(EpochSolver):
         mu, with ``local``.
     entropy, gaps : ndarrays of shape (n,)
         H(mu_i), and the gap of each sequence when last visited, `unvisited` before.
+    blocks : Blocks or None
+        Those of the window that sequences are drawn from.
     recompute_every : int
         Certificates from one recomputation of w to the next.
     """
@@ -80,8 +83,9 @@ class DualSolver(EpochSolver):
 
     def _make_visitors(self, sampling, mix):
         """Set visitors and kernel: one visitor, or workers on ``n_jobs`` threads."""
-        problem = self.problem
-        new_sampler = partial(SAMPLING_SCHEMES[sampling].make, problem, mix)
+        problem, scheme = self.problem, SAMPLING_SCHEMES[sampling]
+        self.blocks = Blocks(problem.offsets) if scheme.has_window else None
+        new_sampler = partial(scheme.make, problem, mix, blocks=self.blocks)
         count = n_workers(problem.n_jobs, problem.n_sequences)
         # sigma_prime is a factor of a squared norm, and local weights have the features
         # of stored rows.
@@ -133,8 +137,17 @@ class DualSolver(EpochSolver):
     def epoch(self):
         """Make n visits to sequences that the sampler draws."""
         n = self.problem.n_sequences
-        self.kernel.epoch(self.rng.random((n, 2)))
+        self._visit_drawn(n)
         self._count(n)
+
+    def _visit_drawn(self, n_visits):
+        """Make visits to sequences that the sampler draws."""
+        samplers = [visitor.sampler for visitor in self.visitors]
+        if self.blocks and not samplers[0].n_blocks_waiting:
+            order = self.rng.permutation(len(self.blocks))
+            for sampler in samplers:
+                sampler.begin_epoch(order)
+        self.kernel.epoch(self.rng.random((n_visits, 2)))
 
     def _count(self, n_visits):
         self.n_updates += n_visits

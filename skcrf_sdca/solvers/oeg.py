@@ -53,12 +53,14 @@ class OEG(FromNaturalParameters):
         check_memory(self, "the dual variables of OEG")
         self.init_score = init_score
         self.theta = self._first_parameters(state)
-        self._unvisited = rng.permutation(problem.n_sequences)
         self.marginals = None
         if stores_expectations(problem):
             self.marginals = problem.structure.zero_potentials(np.float64)
         self.steps = np.full(problem.n_sequences, step_init)
         self._make_visitors(sampling, sampling_mix)
+        self._unvisited = (
+            self.blocks.order(rng) if self.blocks else rng.permutation(len(self.steps))
+        )
         if self.marginals is None:
             self.marginals = DerivedExpectations(
                 self.theta, problem.offsets, self.visitors[0]
@@ -121,7 +123,7 @@ class OEG(FromNaturalParameters):
             self.kernel.epoch_in_order(first)
         if n_later:
             self._allow_halvings(LATER_HALVINGS)
-            self.kernel.epoch(self.rng.random((n_later, 2)))
+            self._visit_drawn(n_later)
         self._count(n_visits)
 
     def _allow_halvings(self, number):

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skcrf_sdca._kernels.visits._samplers import MaxTree, Sampler, SumTree
+from skcrf_sdca._kernels.visits._samplers import MaxTree, Sampler, SumTree, Window
 
 FIRST_GAP = 100.0
+
+# The part of the sequences that is in a window, and of how many blocks it consists.
+WINDOW, BLOCKS_INSIDE = 0.2, 20
 
 
 def first_gap(problem):
@@ -72,6 +75,49 @@ def _root_importance(problem):
     return np.sqrt(_weighted_importance(problem))
 
 
+class Blocks:
+    """Blocks of sequences that are neighbours, and how many are in a window.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (n + 1,), int64
+    window : float in (0, 1]
+        The part of the positions that is in the window.
+
+    Attributes
+    ----------
+    bounds : ndarray of shape (n_blocks + 1,), intp
+        Block b has the sequences bounds[b] <= i < bounds[b + 1]; all blocks have about
+        equally many positions.
+    n_inside : int
+    """
+
+    def __init__(self, offsets, window=WINDOW):
+        n = len(offsets) - 1
+        n_blocks = int(min(np.ceil(BLOCKS_INSIDE / window), n))
+        ends = offsets[-1] * np.arange(1, n_blocks) // n_blocks
+        cuts = np.searchsorted(offsets[:-1], ends)
+        self.bounds = np.unique(np.concatenate([[0], cuts, [n]])).astype(np.intp)
+        self.n_inside = max(int(window * len(self)), 1)
+
+    def __len__(self):
+        """Return the number of blocks."""
+        return len(self.bounds) - 1
+
+    def order(self, rng):
+        """Return an order in which a window over the blocks meets every sequence once.
+
+        A sequence is drawn while its block is inside.
+        """
+        entered = rng.permutation(len(self))
+        times = np.repeat(entered, np.diff(self.bounds))
+        return np.argsort(times + self.n_inside * rng.random(len(times)))
+
+    def in_shard(self, shard):
+        """Return the bounds of the blocks in a shard, rising numbers of sequences."""
+        return np.searchsorted(shard, self.bounds).astype(np.intp)
+
+
 @dataclass(frozen=True)
 class SamplingScheme:
     """A sampling scheme: a tree, the factor of the scores, and the recorded value.
@@ -99,11 +145,12 @@ class SamplingScheme:
     first_value: Callable | None = None
     by_residual: bool = False
 
-    def make(self, problem, mix, shard=slice(None)):
+    def make(self, problem, mix, shard=None, blocks=None):
         """Return a sampler that draws by score with probability ``mix``.
 
-        It draws from a shard of the sequences, by their indices in the shard. Raise
-        ValueError if the scheme is not one for the problem.
+        It draws from a shard of the sequences, by their indices in the shard; by
+        default from all. ``blocks`` are those of a window. Raise ValueError if the
+        scheme is not one for the problem.
         """
         if self.by_residual and not problem.structure.is_table:
             raise ValueError(
@@ -112,9 +159,18 @@ class SamplingScheme:
             )
         adaptive = self.first_value is not None
         first = self.first_value(problem) if adaptive else 1.0
+        shard = np.arange(problem.n_sequences) if shard is None else shard
         sampler = self.tree(self.factor(problem)[shard], mix, adaptive, first)
         sampler.by_residual = self.by_residual
+        if self.has_window:
+            blocks = blocks or Blocks(problem.offsets)
+            sampler.set_blocks(blocks.in_shard(shard), blocks.n_inside)
         return sampler
+
+    @property
+    def has_window(self):
+        """Whether sequences are drawn inside a window of `Blocks`."""
+        return issubclass(self.tree, Window)
 
 
 SDCA, SAG = frozenset({"sdca"}), frozenset({"sag"})
@@ -125,6 +181,7 @@ SAMPLING_SCHEMES = {
     "importance": SamplingScheme(SumTree, _importance, DUAL),
     "gap": SamplingScheme(SumTree, _weight, DUAL, first_gap),
     "gap_importance": SamplingScheme(SumTree, _weighted_importance, DUAL, first_gap),
+    "window": SamplingScheme(Window, _weight, DUAL, first_gap),
     "max": SamplingScheme(MaxTree, _weight, DUAL, first_gap),
     # A residual is at most 2.
     "residual": SamplingScheme(

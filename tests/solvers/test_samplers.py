@@ -9,12 +9,13 @@ from scipy.stats import chisquare
 from reference import kl
 from samples import make_problem
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences
-from skcrf_sdca._kernels.visits._samplers import MaxTree, Sampler, SumTree
+from skcrf_sdca._kernels.visits._samplers import MaxTree, Sampler, SumTree, Window
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.samplers import (
     FIRST_GAP,
     SAMPLING_SCHEMES,
+    Blocks,
     SchemeNames,
     first_gap,
     non_uniformity,
@@ -111,6 +112,114 @@ def test_first_gap_is_above_those_found_at_visits():
     assert first_gap(long) > 400 * np.log(4)
 
 
+def window(mix, sizes=(2, 1, 3), n_inside=2):
+    sampler = Window(np.ones(sum(sizes)), mix, True, 1.0)
+    sampler.set_blocks(np.append(0, np.cumsum(sizes)), n_inside)
+    return sampler
+
+
+def test_a_window_draws_inside_and_slides_by_a_block_after_its_draws():
+    sampler, uniforms = window(0.5), np.random.default_rng(0).random((6, 2))
+    # The scores of the blocks 0, 1, 2: 1, 1; 2; 3, 4, 5.
+    for i, score in enumerate([1.0, 1.0, 2.0, 3.0, 4.0, 5.0]):
+        sampler.set_value(i, score)
+    sampler.begin_epoch(np.array([1, 2, 0]))
+    inside = [{2}, {2, 3, 4, 5}, {2, 3, 4, 5}, {2, 3, 4, 5}, {0, 1, 3, 4, 5}]
+    for row, own in zip(uniforms, [*inside, inside[-1]], strict=True):
+        (i,) = sampler.picks(row[None])
+        assert i in own
+        assert set(np.flatnonzero(sampler.probabilities())) == own
+    by_score = np.array([1.0, 1.0, 0.0, 3.0, 4.0, 5.0]) / 14.0
+    uniform = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 1.0]) / 5.0
+    assert_allclose(sampler.probabilities(), 0.5 * by_score + 0.5 * uniform)
+    assert_frequencies(sampler, sampler.probabilities())
+
+
+def test_a_window_keeps_the_scores_of_sequences_outside():
+    sampler = window(1.0, n_inside=1)
+    sampler.begin_epoch(np.array([0, 1, 2]))
+    draw(sampler, 3)
+    sampler.set_value(0, 3.0)
+    sampler.set_value(2, 0.0)
+    assert_allclose(sampler.probabilities(), [0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    draw(sampler, 3)
+    sampler.begin_epoch(np.array([0, 1, 2]))
+    draw(sampler, 1)
+    assert_allclose(sampler.probabilities(), [0.75, 0.25, 0.0, 0.0, 0.0, 0.0])
+
+
+def test_a_block_that_enters_twice_stays_until_it_leaves_twice():
+    sampler = window(0.0, sizes=(1, 1), n_inside=2)
+    for order, expected in ([0, 1], [0.5, 0.5]), ([1, 0], [0.5, 0.5]):
+        sampler.begin_epoch(np.array(order))
+        draw(sampler, 2)
+        assert_allclose(sampler.probabilities(), expected)
+    sampler.begin_epoch(np.array([0, 1]))
+    draw(sampler, 1)
+    assert_allclose(sampler.probabilities(), [1.0, 0.0])
+    assert set(draw(sampler, 9).tolist()) == {0, 1}
+
+
+def test_blocks_are_neighbours_of_about_equal_work():
+    lengths = np.random.default_rng(0).integers(1, 40, size=5_000)
+    blocks = Blocks(np.append(0, np.cumsum(lengths)))
+    assert (len(blocks), blocks.n_inside) == (100, 20)
+    work = np.add.reduceat(lengths, blocks.bounds[:-1])
+    assert work.min() > 0.95 * work.mean()
+    small = Blocks(np.arange(8), window=0.5)
+    assert small.bounds.tolist() == list(range(8))
+    assert small.n_inside == 3
+    assert Blocks(np.arange(8), window=1e-9).n_inside == 1
+
+
+def test_blocks_of_shards_are_the_parts_of_the_same_sequences():
+    blocks = Blocks(np.arange(0, 60, 3))
+    shards = np.arange(0, 19, 2), np.arange(1, 19, 2)
+    bounds = np.sum([blocks.in_shard(shard) for shard in shards], axis=0)
+    assert bounds.tolist() == blocks.bounds.tolist()
+
+
+def test_a_first_order_of_blocks_is_a_permutation_in_which_neighbours_are_near():
+    blocks = Blocks(np.arange(2_001))
+    order = blocks.order(np.random.default_rng(0))
+    assert sorted(order) == list(range(2_000))
+    place = np.argsort(order)
+    spread = [
+        np.ptp(place[b:e])
+        for b, e in np.column_stack([blocks.bounds[:-1], blocks.bounds[1:]])
+    ]
+    assert max(spread) < 2_000 * 0.25
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize(
+    "crf",
+    [
+        SDCACRF(),
+        SDCACRF(l1_ratio=0.2),
+        SDCACRF(label_pairs="observed"),
+        SDCACRF(acceleration=None, sampling_mix=1.0),
+        OEGCRF(),
+    ],
+    ids=str,
+)
+def test_a_window_ends_at_the_same_optimum(crf, n_jobs):
+    X, y = make_chains(140, random_state=0)
+    crf.set_params(tol=1e-8, max_iter=2_000, n_jobs=n_jobs, random_state=0)
+    expected = crf.set_params(sampling="gap").fit(X, y).primal_objective_
+    found = crf.set_params(sampling="window").fit(X, y)
+    assert_allclose(found.primal_objective_, expected, rtol=1e-8)
+    assert found.duality_gap_ <= 1e-8 * expected
+
+
+def test_the_hinge_takes_a_window():
+    X, y = make_chains(60, random_state=0)
+    crf = SDCACRF(loss="hinge", tol=1e-3, max_iter=2_000, random_state=0)
+    expected = crf.fit(X, y).primal_objective_
+    found = crf.set_params(sampling="window").fit(X, y).primal_objective_
+    assert_allclose(found, expected, rtol=1e-3)
+
+
 def test_set_value_checks_its_index():
     with pytest.raises(IndexError, match="sequence 5 of 5"):
         SumTree(np.ones(5), 1.0, True, 1.0).set_value(5, 1.0)
@@ -137,6 +246,7 @@ def test_schemes_draw_by_their_rule(name):
         "uniform": np.ones(2),
         "importance": importance,
         "gap": c * gaps,
+        "window": np.ones(2),
         "gap_importance": c * gaps * importance,
         "max": (c * gaps == max(c * gaps)).astype(float),
         "residual": gaps * np.sqrt(c * importance),

@@ -128,6 +128,117 @@ cdef class SumTree(Sampler):
             v //= 2
 
 
+cdef class Window(SumTree):
+    """Draws as SumTree, but inside a window of blocks that slides over the sequences.
+
+    Block b has the sequences bounds[b] <= i < bounds[b + 1], neighbours in the data.
+    Blocks enter the window in the order of an epoch, each after as many draws as the
+    one before has sequences, and leave it in the same order. So visits read data in a
+    file block by block, and need the memory of the window.
+
+    A sequence outside has no score in the tree. Before a block has entered, draws are
+    uniform.
+    """
+
+    def build(self):
+        """Allocate the tree, and the scores of the sequences outside."""
+        SumTree.build(self)
+        self.scores = np.zeros(self.n_sequences)
+        self.n_inside = np.zeros(self.n_sequences, dtype=np.uint8)
+
+    def set_blocks(self, bounds, n_blocks_inside):
+        """Set the blocks, and how many the window has.
+
+        Parameters
+        ----------
+        bounds : ndarray of shape (n_blocks + 1,), intp
+            Rising, from 0 to the number of sequences.
+        n_blocks_inside : int
+            From 1 to 255.
+        """
+        self.bounds = bounds
+        self.ring = np.full(n_blocks_inside, -1, dtype=np.intp)
+
+    @property
+    def n_blocks_waiting(self):
+        """How many blocks of the epoch have not entered yet."""
+        return self.n_waiting
+
+    def begin_epoch(self, order):
+        """Let the blocks enter in this order, an array of intp; the window stays."""
+        self.order, self.n_waiting, self.n_draws_left = order, len(order), 0
+
+    cdef Py_ssize_t pick(self, double coin, double position) noexcept nogil:
+        while self.n_draws_left == 0 and self.n_waiting > 0:
+            self.enter(self.order[self.order.shape[0] - self.n_waiting])
+            self.n_waiting -= 1
+        self.n_draws_left -= self.n_draws_left > 0
+        if coin < self.mix:
+            return self.draw(position)
+        return self.draw_uniform(position)
+
+    cdef void enter(self, Py_ssize_t block) noexcept nogil:
+        """Let a block enter, and the one leave that entered first."""
+        cdef Py_ssize_t place = self.n_entered % self.ring.shape[0]
+        cdef Py_ssize_t last = self.ring[place]
+        self.ring[place] = block
+        self.n_entered += 1
+        self.count(block, 1)
+        if last >= 0:
+            self.count(last, -1)
+        self.n_draws_left = self.bounds[block + 1] - self.bounds[block]
+
+    cdef void count(self, Py_ssize_t block, int change) noexcept nogil:
+        """Change how often a block is inside: it may enter again before it leaves."""
+        cdef Py_ssize_t i
+        for i in range(self.bounds[block], self.bounds[block + 1]):
+            self.n_inside[i] += change
+            SumTree.update(self, i, self.scores[i] if self.n_inside[i] > 0 else 0.0)
+            self.n_drawn_from += change
+
+    cdef double probability(self, Py_ssize_t i) noexcept nogil:
+        return self.mix * self.share(i) + (1.0 - self.mix) * self.uniform_share(i)
+
+    cdef double share(self, Py_ssize_t i) noexcept nogil:
+        if not (0.0 < self.sums[1] < INFINITY):
+            return self.uniform_share(i)
+        return SumTree.share(self, i)
+
+    cdef double uniform_share(self, Py_ssize_t i) noexcept nogil:
+        """Return the probability of sequence i in a uniform draw."""
+        if self.n_drawn_from == 0:
+            return Sampler.share(self, i)
+        return (<double> self.n_inside[i]) / self.n_drawn_from
+
+    cdef Py_ssize_t draw(self, double position) noexcept nogil:
+        if not (0.0 < self.sums[1] < INFINITY):
+            return self.draw_uniform(position)
+        return SumTree.draw(self, position)
+
+    cdef Py_ssize_t draw_uniform(self, double position) noexcept nogil:
+        """Return a sequence inside; one that is there twice is drawn twice as often."""
+        cdef Py_ssize_t place, block, size, i = 0
+        cdef Py_ssize_t rest = <Py_ssize_t> (position * self.n_drawn_from)
+        if self.n_drawn_from == 0:
+            return Sampler.draw(self, position)
+        rest = min(rest, self.n_drawn_from - 1)
+        for place in range(self.ring.shape[0]):
+            block = self.ring[place]
+            if block < 0:
+                break
+            size = self.bounds[block + 1] - self.bounds[block]
+            if rest < size:
+                i = self.bounds[block] + rest
+                break
+            rest -= size
+        return i
+
+    cdef void update(self, Py_ssize_t i, double score) noexcept nogil:
+        self.scores[i] = score
+        if self.n_inside[i] > 0:
+            SumTree.update(self, i, score)
+
+
 cdef class MaxTree(Sampler):
     """Draws the sequence of the largest score; ties go to the first.
 
