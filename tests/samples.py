@@ -8,6 +8,7 @@ import tracemalloc
 from contextlib import contextmanager, redirect_stdout
 
 import numpy as np
+import pytest
 
 import reference
 from skcrf_sdca.data.packed import PackedSequences
@@ -125,6 +126,38 @@ def peak_of(function):
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+@contextmanager
+def small_disk(n_bytes):
+    """Let no file have more than some bytes."""
+    resource = pytest.importorskip("resource", reason="needs limits of processes")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def until_it_fits(write, path, step):
+    """Call a function for disks of more and more bytes, until none is full.
+
+    While one is, the OSError must name the path, or a file in it, and nothing must
+    stay in its folder. Return how often that was.
+    """
+    n_bytes = 0
+    while True:
+        try:
+            with small_disk(n_bytes):
+                write()
+        except OSError as error:
+            is_named = str(error.filename).startswith(str(path))
+            assert is_named, error  # noqa: PT017
+            assert list(path.parent.iterdir()) == []
+        else:
+            return n_bytes // step
+        n_bytes += step
 
 
 def printed_by(code):

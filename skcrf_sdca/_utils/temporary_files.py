@@ -13,6 +13,7 @@ import os
 import platform
 import re
 import secrets
+import tempfile
 
 try:
     import fcntl
@@ -50,6 +51,21 @@ class _Raw(io.FileIO):
 def opened(name, mode, path):
     """Open a file for writing bytes; errors name `path` in its place."""
     return io.BufferedWriter(_Raw(name, mode, path))
+
+
+@contextlib.contextmanager
+def unnamed(path):
+    """Open a file without a name in the folder of `path`, which errors name."""
+    folder = os.path.dirname(path)
+    with errors_named(path), tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        raw = _Raw(os.dup(file.fileno()), "r+b", path)
+    opened = io.BufferedRandom(raw)
+    try:
+        yield opened
+    finally:
+        # What has not been written is not needed any more.
+        with contextlib.suppress(OSError):
+            opened.close()
 
 
 @contextlib.contextmanager

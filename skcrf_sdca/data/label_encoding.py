@@ -19,7 +19,7 @@ from skcrf_sdca._utils.memory import BLOCK, check_fits
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.typing import KnownLabels, Labels
-from skcrf_sdca._utils.words import in_words, name_of, place, words
+from skcrf_sdca._utils.words import in_words, name_of, numbered, place, words
 from skcrf_sdca.data.containers import (
     check_container,
     is_frame,
@@ -594,7 +594,7 @@ def lists_as_long(y: Any, lengths: Any, name: str) -> list[list[Any] | tuple[Any
     for i, (labels, length) in enumerate(zip(sequences, lengths, strict=True)):
         if len(labels) != length:
             raise ValueError(
-                f"{words().sequence.capitalize()} {i} has {length} {words().item}s in "
+                f"{numbered(i).capitalize()} has {length} {words().item}s in "
                 f"{words().X}, but {len(labels)} labels in {name_of(name)}."
             )
     return sequences

@@ -11,12 +11,11 @@ import math
 import os
 import shutil
 import struct
-import tempfile
 
 import numpy as np
 
 from skcrf_sdca._utils.files import atomic_write, checked_read, strict_json
-from skcrf_sdca._utils.temporary_files import errors_named
+from skcrf_sdca._utils.temporary_files import unnamed
 from skcrf_sdca._version import __version__
 
 __all__ = ["PackedFormatError"]
@@ -169,12 +168,10 @@ class PackedWriter:
     def _begin(self, sizes):
         self._sizes = sizes
         self._dtypes = {n: dtype for n, (dtype, *_) in layout(**sizes).items()}
-        folder = os.path.dirname(self._file.name)
         for name in self._dtypes:
             if name not in self._streams:
-                with errors_named(self._file.raw.path):
-                    unnamed = tempfile.TemporaryFile(dir=folder)
-                self._streams[name] = self._files.enter_context(unnamed)
+                stream = unnamed(self._file.raw.path)
+                self._streams[name] = self._files.enter_context(stream)
         for name in {"indptr", "offsets"} & set(self._dtypes):
             self._write(name, np.zeros(1))
 
@@ -196,8 +193,7 @@ class PackedWriter:
 
     def _write(self, name, array):
         array = np.ascontiguousarray(array, dtype=self._dtypes[name])
-        with errors_named(self._file.raw.path):
-            self._streams[name].write(array.reshape(-1).data)
+        self._streams[name].write(array.reshape(-1).data)
 
     def end(self):
         """Put the arrays after each other, and the header after them."""

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from samples import peak_of, seeded
+from samples import peak_of, seeded, until_it_fits
 from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences, SequenceVectorizer
 from skcrf_sdca.data import packed_file as pf
 from skcrf_sdca.data.packed_file import PackedFormatError
@@ -223,11 +223,26 @@ def test_after_a_part_that_failed_the_writer_refuses_all(
     assert_same(PackedSequences.open(tmp_path / "x"), X[:2])
 
 
+@pytest.mark.parametrize(
+    "X", [packed(0.5)[0], packed(1.0)[0], PackedSequences(np.ones((0, 1)), [0] * 200)]
+)
+def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, X):
+    path = tmp_path / "x"
+
+    def write():
+        with PackedSequences.writer(path) as file:
+            file.append(X[:2])
+            file.append(X)
+
+    assert until_it_fits(write, path, step=100) > 5
+    assert PackedSequences.open(path).n_sequences == 2 + len(X)
+
+
 def test_a_first_part_for_which_there_is_no_room(tmp_path, monkeypatch):
     X, _ = packed()
     writer = PackedSequences.writer(tmp_path / "x")
     file = writer.__enter__()
-    monkeypatch.setattr(pf.tempfile, "TemporaryFile", no_space)
+    monkeypatch.setattr("tempfile.TemporaryFile", no_space)
     with pytest.raises(OSError, match="No space left"):
         file.append(X)
     monkeypatch.undo()
