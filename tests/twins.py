@@ -216,10 +216,7 @@ class SAGTwin:
     def step(self):
         L = self.L[self.seen]
         largest, mean = max(L.max(), self.alpha), max(L.mean(), self.alpha)
-        if not self.saga:
-            return (1 / (largest + self.alpha) + 1 / (mean + self.alpha)) / 2
-        L_max = (self.L / (self.n * self.probabilities()))[self.seen].max()
-        return 1 / (3 * (L_max + self.alpha))
+        return (1 / (largest + self.alpha) + 1 / (mean + self.alpha)) / 2
 
     def epoch(self, uniforms):
         for coin, position in uniforms:

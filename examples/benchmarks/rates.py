@@ -5,7 +5,7 @@ with uniform draws and the step s has E (D* - D_t) <= (1 - s / n)^t (D* - D_0). 
 step of 1 / (4 L + n alpha), L = alpha + max R_i, SAGA has E ||w_t - w*||^2 <= (1 -
 alpha step)^t times a constant. The figure has means over seeds on made chains, beside
 these bounds. SDCA's exact search and its draws by gap are faster; SAGA has the steps of
-its search here, which are longer.
+SAG here, which are longer.
 
     python examples/benchmarks/rates.py [--quick]
 
@@ -88,11 +88,16 @@ def draw_dual(axis, problem, best, n_epochs):
 
 
 def draw_weights(axis, problem, w, n_epochs):
-    """Draw ||w - w*||^2 of SAGA, and the bound of proposition 1."""
+    """Draw ||w - w*||^2 of SAGA, and the bound of proposition 1 (a).
+
+    Its constant is at most 2 n (step L)^2 times the first distance.
+    """
     largest = ALPHA + problem.structure.squared_radii().max()
     step = 1.0 / (4.0 * largest + N * ALPHA)
     epochs = np.arange(n_epochs + 1)
-    axis.plot(epochs, (1.0 - ALPHA * step) ** (N * epochs), "k:", label="bound")
+    first = 1.0 + 2.0 * N * (step * largest) ** 2
+    bound = first * (1.0 - ALPHA * step) ** (N * epochs)
+    axis.plot(epochs, bound, "k:", label="bound")
 
     def new_solver(rng):
         return SAG(problem, rng, sampling="uniform", saga=True)
@@ -115,7 +120,7 @@ def main():
     draw_dual(axes[0, 0], problem, best, n_epochs)
     draw_weights(axes[0, 1], problem, w, n_epochs)
     for axis in axes[0]:
-        figures.log_scale(axis, LOWEST, 2.0)
+        figures.log_scale(axis, LOWEST, 10.0)
         axis.set_xlabel("epochs")
         axis.set_xlim(0, n_epochs)
     axes[0, 0].set_ylabel("mean over 20 seeds, over the first value")

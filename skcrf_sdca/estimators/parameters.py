@@ -725,7 +725,8 @@ class SAGOptions:
     saga: bool = False
     """bool
 
-    Whether to take the unbiased steps of SAGA, which are a third as long.
+    Whether to make the unbiased updates of SAGA, with the draws and the step size of
+    SAG.
     """
 
 

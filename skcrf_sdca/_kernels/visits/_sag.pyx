@@ -60,7 +60,7 @@ cdef class SAGKernel(Visitor):
     entropy : ndarray of shape (n,)
         H(mu_i): changed in place.
     saga : bool
-        Whether to make the steps of SAGA: unbiased, and a third as long.
+        Whether to make the updates of SAGA, which are unbiased.
     rates : ndarray of shape (d,), default=None
         Of the rows of coef, see `LazyWeights`: the penalty alpha / 2 rate_j w_j^2.
 
@@ -158,21 +158,12 @@ cdef class SAGKernel(Visitor):
     cdef double step(self) noexcept nogil:
         """Return the step that the constants allow.
 
-        SAG takes the mean of a safe one and of one that the mean constant allows; for
-        SAGA what counts is the largest L_i / (n p_i). No step is longer than 1 / (2
-        alpha), which halves w.
+        The mean of a safe one and of one that the mean constant allows. No step is
+        longer than 1 / (2 alpha), which halves w.
         """
         cdef double largest = max(self.constants.largest() / self.curvature, self.alpha)
         cdef double mean = max(self.constants.mean() / self.curvature, self.alpha)
-        cdef double mix = self.sampler.mix
-        cdef double of_all, step
-        if not self.saga:
-            step = 0.5 / (largest + self.alpha) + 0.5 / (mean + self.alpha)
-            return step / self.caution
-        if self.constants.own:
-            of_all = mean * self.constants.n_known / self.scale.shape[0]
-            largest /= 1.0 - mix + mix * largest / of_all
-        return 1.0 / (3.0 * self.caution * (largest + self.alpha))
+        return (0.5 / (largest + self.alpha) + 0.5 / (mean + self.alpha)) / self.caution
 
     # The gradient of n c_i f_i is n c_i times the features of p - (one-hot labels). A
     # constant L is large enough if the step rate = n c_i / L along these features does
