@@ -6,6 +6,7 @@ the available memory. Only sizes that clearly cannot fit are refused.
 """
 
 import os
+import re
 from math import log10
 from pathlib import Path
 
@@ -21,6 +22,9 @@ BLOCK = 2**20
 SMALL = 2**26
 # Larger ones are refused on every machine: sizes must not wrap around.
 MOST_BYTES = 2**60
+
+# The powers of 1000 or 1024 in texts.
+PREFIXES = {"": 0, "k": 1, "M": 2, "G": 3, "T": 4}
 
 _MEMINFO = Path("/proc/meminfo")
 _SIZES = Path("/proc/self/statm")
@@ -55,6 +59,26 @@ def may_fit(n_bytes):
         return True
     available = available_memory()
     return n_bytes <= MOST_BYTES and (available is None or n_bytes <= available)
+
+
+def n_bytes_of(memory):
+    """Return the bytes that the parameter `memory`, a number or a text, stands for.
+
+    >>> from skcrf_sdca._utils.memory import n_bytes_of
+    >>> n_bytes_of("1.5 GB"), n_bytes_of("64MiB"), n_bytes_of(2e9)
+    (1500000000, 67108864, 2000000000)
+    """
+    if not isinstance(memory, str):
+        return int(memory)
+    found = re.fullmatch(r"([0-9.]+) *([kMGT]?)(i?)B", memory.strip())
+    try:
+        number, prefix, is_binary = found.groups()
+        return int(float(number) * (1024 if is_binary else 1000) ** PREFIXES[prefix])
+    except (AttributeError, ValueError):
+        raise ValueError(
+            f"memory={memory!r} is no size; give a number of bytes, a text such as "
+            '"2GB" or "500 MiB", or "auto"'
+        ) from None
 
 
 def check_fits(n_bytes, need, advice):

@@ -280,6 +280,11 @@ class PackedSequences:
         packed._source = source
         return packed
 
+    @property
+    def n_bytes_mapped(self) -> int:
+        """Size of the file that `X` is mapped from, 0 if `X` is in memory."""
+        return 0 if self._source is None else self._source.state["size"]
+
     def check_source(self) -> None:
         """Check that the file that X is mapped from is as it was when it was opened.
 

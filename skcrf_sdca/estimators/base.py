@@ -43,6 +43,7 @@ from skcrf_sdca.objective.losses import (
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.solvers.monitor import CHECKED_LATER, FitMonitor
+from skcrf_sdca.solvers.storage import FilesWarning
 from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.registry import STRUCTURES
 from skcrf_sdca.structures.scores import POSTERIOR, VITERBI
@@ -217,6 +218,7 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         """Make the solver of a problem, at the Start that `init` gives, and run it."""
         with np.errstate(**CHECKED_LATER):
             solver = self._new_solver(problem)
+            self._tell_of_files(solver)
             if start is not None:
                 self._check_no_state()
                 solver.start_at(*start)
@@ -271,12 +273,30 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
         )
         return self
 
+    def _tell_of_files(self, solver):
+        """Warn if the fit has chosen files for the dual variables of a solver."""
+        if (
+            solver.dual
+            and solver.dual.storage.in_files
+            and self._given("memory")
+            in (
+                None,
+                AUTO,
+            )
+        ):
+            advice = "give `memory`, or set TMPDIR to another folder"
+            message = f"{solver.dual.storage.described()}; {advice}"
+            warnings.warn(message, FilesWarning, stacklevel=caller_level())
+
     def _attributes_of_run(self, solver, fitted):
         """Return the attributes beside ``fitted`` that only some estimators have."""
-        if not self.warm_start:
-            return {}
-        form = solver.problem.structure.vector_form()
-        return {"_warm_state": {**solver.state(), "form": form}}
+        found = {}
+        if solver.dual and hasattr(self, "memory"):
+            found["sampling_"] = solver.dual.sampling
+        if self.warm_start:
+            form = solver.problem.structure.vector_form()
+            found["_warm_state"] = {**solver.state(), "form": form}
+        return found
 
     def _check_no_state(self):
         """Raise ValueError for `init` beside the state of a warm start."""

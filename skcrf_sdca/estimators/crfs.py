@@ -9,6 +9,7 @@ from dataclasses import field
 from skcrf_sdca._utils.typing import RandomState
 from skcrf_sdca.estimators.parameters import (
     ChainOptions,
+    MemoryOptions,
     OEGOptions,
     RunOptions,
     SAGOptions,
@@ -38,7 +39,7 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     block-coordinate Frank-Wolfe [2]_ with gap sampling and pairwise steps [3]_; the
     model is the best of its points and of their averages.
 
-    {of_chains}
+    {of_dual_chains}
 
     See Also
     --------
@@ -83,6 +84,8 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     >>> bool(crf.duality_gap_ < 1e-3)
     True
     """
+
+    sampling_: str = field(init=False)
 
     _solver_name = "sdca"
 
@@ -143,7 +146,7 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
     whereas SDCA stores n_positions * n_labels^2. The fit stops on the same certificate.
     Their expectations are stored beside them up to 2 GiB, else derived at each visit.
 
-    {of_chains}
+    {of_dual_chains}
 
     See Also
     --------
@@ -166,6 +169,8 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
     >>> crf.coef_.shape
     (3, 5)
     """
+
+    sampling_: str = field(init=False)
 
     _solver_name = "oeg"
 
@@ -202,7 +207,9 @@ class LBFGSCRF(RunOptions, ChainOptions, ChainCRF):
 
 
 @parameters(max_iter=1000, features=AUTO, label_pairs=AUTO)
-class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
+class CRF(
+    RunOptions, ChainOptions, MemoryOptions, SolverOptions, SolverByName, ChainCRF
+):
     """Linear-chain CRF trained by the solver that suits the data.
 
     {objective}
@@ -221,6 +228,7 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
     Attributes
     ----------
     {solver_}
+    {sampling_}
     {weights_}
     {fit_}
 
@@ -239,6 +247,7 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
     """
 
     solver_: str = field(init=False)
+    sampling_: str = field(init=False)
 
     _solvers = OF_CRF
 

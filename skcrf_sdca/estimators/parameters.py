@@ -634,7 +634,24 @@ class DualOptions(AccelerationOptions):
 
 
 @parameters
-class SDCAOptions(DualOptions):
+class MemoryOptions:
+    """What may be in memory."""
+
+    memory: float | str | None = parameter(POSITIVE, str, None, default="auto")
+    """"auto", float, str or None
+
+    Memory for the dual variables and for data in a file: "auto" is four fifths of what
+    is available, a number is bytes, a text a size such as "2GB" or "500 MiB". If they
+    take more, the dual variables lie in unnamed files in the folder of `tempfile`,
+    which the environment variable TMPDIR names, and ``sampling="gap"`` becomes
+    "window", whose window has the part of the data that fits. The model ends at the
+    same optimum, and ``sampling_`` says what was used. With None they are always in
+    memory. Solvers without dual variables ignore it.
+    """
+
+
+@parameters
+class SDCAOptions(MemoryOptions, DualOptions):
     """What SDCA takes."""
 
     line_search: Literal["newton", "fixed"] = "newton"
@@ -671,7 +688,7 @@ class SDCAOptions(DualOptions):
 
 
 @parameters
-class OEGOptions(DualOptions):
+class OEGOptions(MemoryOptions, DualOptions):
     """What online exponentiated gradient takes."""
 
     sampling: DualSampling = parameter(Choices(SchemeNames("oeg")), default="gap")

@@ -8,6 +8,12 @@ ATTRIBUTES = {
         solver_ : str
             The solver of the fit, one of those that the parameter ``solver`` names.
         """,
+    "sampling_": """
+        sampling_ : str
+            The parameter `sampling` as it was used: "window" in place of "gap" if the
+            dual variables lay in files, see `memory`. Exists only after a fit by a dual
+            solver.
+        """,
     "objective": """
         Minimises, over all weights w (coefficients, intercept, start, end,
         transition)::
@@ -63,6 +69,17 @@ ATTRIBUTES = {
 
         Attributes
         ----------
+        {weights_}
+        {fit_}
+        """,
+    "of_dual_chains": """
+        Parameters
+        ----------
+        {parameters}
+
+        Attributes
+        ----------
+        {sampling_}
         {weights_}
         {fit_}
         """,

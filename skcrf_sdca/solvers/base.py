@@ -6,7 +6,7 @@ The loop over epochs is `Solver.run`; clock, history and stopping are in monitor
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class Solver(ABC):
         The reason, if the solver stopped on its own.
     columns : dict
         More columns of the history, by name: their values now.
+    dual : DualSolver or None
+        The solver itself, or the one that it works by, if it keeps dual variables.
     starts_at_targets : bool
         Whether a new run starts at the targets of the problem, as dual solvers do.
     """
@@ -79,6 +81,7 @@ class Solver(ABC):
     n_oracle_calls = 0
     message = ""
     columns: Mapping[str, float] = MappingProxyType({})
+    dual: Any = None
     starts_at_targets = False
 
     @classmethod
@@ -86,6 +89,10 @@ class Solver(ABC):
         """Return about how many bytes a solver keeps, beside the data and the model."""
         of_potentials = cls.bytes_of_potential * problem.structure.n_potentials
         return 8 * N_VECTORS * n_weights + of_potentials
+
+    def n_bytes_in_memory(self, n_weights):
+        """Return how many of `n_bytes` are in memory."""
+        return self.n_bytes(self.problem, n_weights)
 
     @abstractmethod
     def run(self, end_epoch):
@@ -145,6 +152,11 @@ class OuterSolver(EpochSolver):
     def starts_at_targets(self):
         """Whether the other solver starts at the targets."""
         return self.solver.starts_at_targets
+
+    @property
+    def dual(self):
+        """The other solver, if it keeps dual variables."""
+        return self.solver.dual
 
     @property
     def columns(self):
@@ -251,7 +263,7 @@ def check_memory(solver, kept):
     problem = solver.problem
     n, n_labels = problem.n_sequences, problem.structure.n_labels
     check_fits(
-        solver.n_bytes(problem, problem.new_parameters().w.size),
+        solver.n_bytes_in_memory(problem.new_parameters().w.size),
         f"{kept}, {n} sequences with {n_labels} labels,",
         "join labels that are rare",
     )
@@ -261,7 +273,7 @@ def potentials_of(state, keys, problem):
     """Return copies of Potentials in a state of the same sequences."""
     axes = dict(zip(keys, problem.structure.potential_axes, strict=True))
     check_same_sequences(state, axes, problem)
-    return Potentials(*(state[key].copy() for key in keys))
+    return Potentials(*(problem.structure.copied(state[key]) for key in keys))
 
 
 def moving_weights(model, moved, penalty):

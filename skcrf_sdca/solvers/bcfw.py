@@ -10,6 +10,7 @@ from skcrf_sdca._kernels.visits._bcfw import BCFWKernel
 from skcrf_sdca.solvers.base import check_memory, check_same_sequences, potentials_of
 from skcrf_sdca.solvers.dual import DualSolver
 from skcrf_sdca.solvers.samplers import SchemeNames
+from skcrf_sdca.solvers.storage import AUTO
 
 # The expectations in the state of a warm start.
 KEYS = ("local", "tied")
@@ -38,11 +39,11 @@ class ActiveSets(NamedTuple):
     size: NDArray
 
     @classmethod
-    def of_labels(cls, labels, n):
+    def of_labels(cls, labels, n, new_array=np.zeros):
         """Return the sets of n sequences that have their labels alone."""
         sets = cls(
-            np.zeros((MOST_LABELLINGS, len(labels)), dtype=np.int32),
-            np.zeros((MOST_LABELLINGS, n)),
+            new_array((MOST_LABELLINGS, len(labels)), np.int32),
+            new_array((MOST_LABELLINGS, n)),
             np.ones(n, dtype=np.int32),
         )
         sets.paths[0], sets.share[0] = labels, 1.0
@@ -70,20 +71,31 @@ class BCFW(DualSolver):
         {"argmax", "visit", "maximum", "curvature", "threshold"}
     )
 
-    def __init__(self, problem, rng, *, sampling="gap", sampling_mix=0.8, state=None):
+    def __init__(
+        self,
+        problem,
+        rng,
+        *,
+        sampling="gap",
+        sampling_mix=0.8,
+        memory=AUTO,
+        state=None,
+    ):
         if sampling not in SchemeNames("bcfw"):
             raise ValueError(
                 f'sampling="{sampling}" is not for loss="{problem.loss.name}": choose '
                 f"one of {sorted(SchemeNames('bcfw'))}"
             )
         super().__init__(problem, rng)
+        self._place(self.n_bytes(problem, 0), memory, sampling)
         check_memory(self, "the dual variables of the hinge")
         # D has no entropy.
         self.entropy[:] = 0.0
         labels = problem.targets.labels
-        self.active = ActiveSets.of_labels(labels, problem.n_sequences)
+        new_array = problem.structure.new_array
+        self.active = ActiveSets.of_labels(labels, problem.n_sequences, new_array)
         self.marginals = self._first_marginals(state)
-        self._make_visitors(sampling, sampling_mix)
+        self._make_visitors(sampling_mix)
         self._set_point(self.renormalize())
         if state is not None and problem.alpha < state["alpha"]:
             self._shrink_to_labels(problem.alpha / state["alpha"])

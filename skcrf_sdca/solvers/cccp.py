@@ -72,6 +72,11 @@ class CCCP(Solver):
         return self.inner.certify_every
 
     @property
+    def dual(self):
+        """The inner solver, if it keeps dual variables."""
+        return self.inner.dual
+
+    @property
     def columns(self):
         """The number of the convex problem, and the columns of its solver."""
         return {"outer": self.n_completions, **self.inner.columns}

@@ -19,6 +19,7 @@ from skcrf_sdca.solvers.samplers import (
     first_gap,
     non_uniformity,
 )
+from skcrf_sdca.solvers.storage import storage_for
 
 # In a start from weights the targets of unseen sequences exceed other labels by this.
 START_SCORE = 14.0
@@ -38,6 +39,10 @@ class DualSolver(EpochSolver):
         mu, with ``local``.
     entropy, gaps : ndarrays of shape (n,)
         H(mu_i), and the gap of each sequence when last visited, `unvisited` before.
+    storage : Storage
+        Where the dual variables lie.
+    sampling : str
+        The scheme of draws: in files, a window takes the place of all sequences.
     blocks : Blocks or None
         Those of the window that sequences are drawn from.
     recompute_every : int
@@ -62,6 +67,11 @@ class DualSolver(EpochSolver):
         self.gaps = np.full(problem.n_sequences, self.unvisited)
 
     @property
+    def dual(self):
+        """The solver itself."""
+        return self
+
+    @property
     def v(self):
         """The dual point w_hat(mu)."""
         return self.problem.penalty.dual_point(self.moved.w)
@@ -81,10 +91,24 @@ class DualSolver(EpochSolver):
         problem = self.problem
         return item, problem.offsets, problem.feature_scale, self.gaps, sampler
 
-    def _make_visitors(self, sampling, mix):
+    def _place(self, n_bytes, memory, sampling):
+        """Set where dual variables of so many bytes lie, and the scheme of draws."""
+        self.storage = storage_for(self.problem, n_bytes, memory)
+        self.problem.structure.new_array = self.storage.new_array
+        is_by_gap = self.storage.in_files and sampling == "gap"
+        self.sampling = "window" if is_by_gap else sampling
+
+    def n_bytes_in_memory(self, n_weights):
+        """Return the bytes of what is not in files."""
+        in_files = self.n_bytes(self.problem, 0) if self.storage.in_files else 0
+        return super().n_bytes_in_memory(n_weights) - in_files
+
+    def _make_visitors(self, mix):
         """Set visitors and kernel: one visitor, or workers on ``n_jobs`` threads."""
-        problem, scheme = self.problem, SAMPLING_SCHEMES[sampling]
-        self.blocks = Blocks(problem.offsets) if scheme.has_window else None
+        problem, scheme = self.problem, SAMPLING_SCHEMES[self.sampling]
+        self.blocks = None
+        if scheme.has_window:
+            self.blocks = Blocks(problem.offsets, self.storage.window)
         new_sampler = partial(scheme.make, problem, mix, blocks=self.blocks)
         count = n_workers(problem.n_jobs, problem.n_sequences)
         # sigma_prime is a factor of a squared norm, and local weights have the features

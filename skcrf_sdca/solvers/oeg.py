@@ -13,6 +13,7 @@ from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.objective.problem import largest
 from skcrf_sdca.solvers.base import check_memory, potentials_of
 from skcrf_sdca.solvers.natural import FromNaturalParameters
+from skcrf_sdca.solvers.storage import AUTO
 from skcrf_sdca.structures.structure import Potentials
 
 # Halvings of the step that one visit may make, in the first epoch and later.
@@ -47,9 +48,11 @@ class OEG(FromNaturalParameters):
         sampling_mix=0.8,
         step_init=0.7,
         init_score=14.0,
+        memory=AUTO,
         state=None,
     ):
         super().__init__(problem, rng)
+        self._place(self.n_bytes(problem, 0), memory, sampling)
         check_memory(self, "the dual variables of OEG")
         self.init_score = init_score
         self.theta = self._first_parameters(state)
@@ -57,7 +60,7 @@ class OEG(FromNaturalParameters):
         if stores_expectations(problem):
             self.marginals = problem.structure.zero_potentials(np.float64)
         self.steps = np.full(problem.n_sequences, step_init)
-        self._make_visitors(sampling, sampling_mix)
+        self._make_visitors(sampling_mix)
         self._unvisited = (
             self.blocks.order(rng) if self.blocks else rng.permutation(len(self.steps))
         )

@@ -9,6 +9,7 @@ from skcrf_sdca._kernels.visits._sdca import SDCAKernel
 from skcrf_sdca._utils.memory import check_fits, may_fit
 from skcrf_sdca.solvers.base import FAR, check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
+from skcrf_sdca.solvers.storage import AUTO
 
 # Rounding of a marginal enters w times the scale: beyond this, marginals of cliques are
 # kept in double precision.
@@ -49,6 +50,7 @@ class SDCA(DualSolver):
         step=None,
         init_smoothing=1e-6,
         dual_dtype="auto",
+        memory=AUTO,
         state=None,
     ):
         super().__init__(problem, rng)
@@ -61,11 +63,14 @@ class SDCA(DualSolver):
         self.single = dual_dtype == "float32"
         if self.single:
             self.recompute_every = 1
-        self._check_memory(dual_dtype)
+        size = problem.structure.size_of_marginals(dual_dtype)
+        self._place(size, memory, sampling)
+        if not self.storage.in_files:
+            self._check_memory(dual_dtype)
         self.marginals = self._first_marginals(init_smoothing, dual_dtype, state)
         self.steps = np.full(problem.n_sequences, FIRST_STEP)
         tied_total = self.renormalize()
-        self._make_visitors(sampling, sampling_mix)
+        self._make_visitors(sampling_mix)
         self._set_point(tied_total)
 
     @classmethod

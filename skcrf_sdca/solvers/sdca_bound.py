@@ -9,6 +9,7 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.natural import FromNaturalParameters
 from skcrf_sdca.solvers.sdca import FIRST_STEP
+from skcrf_sdca.solvers.storage import AUTO
 
 # Of this tolerance the rounding of expectations in single precision is a small part,
 # and what takes more bytes than so many in double precision is worth it.
@@ -29,18 +30,23 @@ class StoredExpectations(FromNaturalParameters):
 
     bytes_of_potential: ClassVar[int] = 4
 
-    def __init__(self, problem, rng, *, dual_dtype="auto", tol=1e-3):
+    def __init__(
+        self, problem, rng, *, sampling, dual_dtype="auto", tol=1e-3, memory=AUTO
+    ):
         super().__init__(problem, rng)
         structure = problem.structure
         if dual_dtype == "auto":
             single = tol >= LEAST_TOL and 8 * structure.n_potentials > SMALL
             dual_dtype = "float32" if single else "float64"
-        check_fits(
-            np.dtype(dual_dtype).itemsize * structure.n_potentials,
-            f"the dual variables of SDCA with a bound of the entropy, "
-            f"{problem.n_sequences} sequences with {structure.n_labels} labels,",
-            "join labels that are rare",
-        )
+        size = np.dtype(dual_dtype).itemsize * structure.n_potentials
+        self._place(size, memory, sampling)
+        if not self.storage.in_files:
+            check_fits(
+                size,
+                f"the dual variables of SDCA with a bound of the entropy, "
+                f"{problem.n_sequences} sequences with {structure.n_labels} labels,",
+                "join labels that are rare",
+            )
         self.marginals = structure.zero_potentials(dual_dtype)
 
 
@@ -61,13 +67,13 @@ class SDCABound(StoredExpectations):
         sampling_mix=0.8,
         line_search_tol=1e-3,
         state=None,
-        **precision,
+        **stored,
     ):
-        super().__init__(problem, rng, **precision)
+        super().__init__(problem, rng, sampling=sampling, **stored)
         self.line_search_tol = line_search_tol
         self.steps = np.full(problem.n_sequences, FIRST_STEP)
         self.of_targets = np.full(problem.n_sequences, -1.0)
-        self._make_visitors(sampling, sampling_mix)
+        self._make_visitors(sampling_mix)
         if state is None:
             self.take_targets()
         else:

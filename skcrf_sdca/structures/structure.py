@@ -99,6 +99,9 @@ class Structure(ABC):
     ----------
     fixed : FixedScores or None
         Added to the scores of every w.
+    new_array : callable
+        Returns zeros, as `numpy.zeros` does, for what a solver keeps of all sequences:
+        in memory, or in a file.
     name : str
     levels : frozenset of str
         What the structure can do, see above.
@@ -134,6 +137,7 @@ class Structure(ABC):
         self.n_jobs = n_jobs
         self.pairs = pairs
         self.fixed = None
+        self.new_array = np.zeros
 
     @property
     def offsets(self):
@@ -303,7 +307,13 @@ class Structure(ABC):
         """Return Potentials of zeros, of a dtype."""
         sizes = self.sizes
         shapes = [[sizes[axis] for axis in axes] for axes in self.potential_axes]
-        return Potentials(*(np.zeros(shape, dtype=dtype) for shape in shapes))
+        return Potentials(*(self.new_array(shape, dtype) for shape in shapes))
+
+    def copied(self, values, dtype=None):
+        """Return a copy of an array where `new_array` makes it, of its own dtype."""
+        copy = self.new_array(values.shape, dtype or values.dtype)
+        copy[:] = values
+        return copy
 
     @abstractmethod
     def new_parameters(self, w=None):

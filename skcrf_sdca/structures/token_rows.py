@@ -114,7 +114,7 @@ class CompiledRows(TokenRows):
         if not self.data.stores_rows:
             return DistinctMadeFeatures(self.rows, self.offsets)
         make = DistinctFeatures if self.pairs is None else ObservedFeatures
-        return make(self.rows, self.offsets)
+        return make(self.rows, self.offsets, new=self.new_array)
 
     def n_coef_in(self, partition):
         """Return how many weights of features workers have: local and shared ones."""
@@ -136,7 +136,8 @@ class CompiledRows(TokenRows):
         pairs = self.pairs.of_features(order)
         X = partition.renumber(self._sparse_rows())
         rows = ObservedRows(sorted_by_width(X, pairs.layout), pairs.layout)
-        return ObservedFeatures(rows, self.offsets, *tiers), pairs
+        features = ObservedFeatures(rows, self.offsets, *tiers, new=self.new_array)
+        return features, pairs
 
     def label_potentials(self, labels):
         """Return the expectations of the distribution that is certain of labels."""

@@ -29,6 +29,7 @@ from samples import (
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SGDCRF
 from skcrf_sdca._kernels.inference import _passes
 from skcrf_sdca._kernels.visits._samplers import MaxTree, SumTree
+from skcrf_sdca._utils import mapped_arrays
 from skcrf_sdca._utils import memory as _memory
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.solvers.oeg import OEG
@@ -488,6 +489,7 @@ def test_masks_of_all_pairs_are_refused_before_they_are_made(monkeypatch):
 
 def test_what_a_solver_keeps(crf, monkeypatch):
     """The fit is refused before any allocation, with the bytes and with advice."""
+    monkeypatch.setattr(mapped_arrays, "free_space", lambda: 0)
     monkeypatch.setattr(_memory, "SMALL", 0)
     monkeypatch.setattr(_memory, "available_memory", lambda: 200_000)
     rng = np.random.default_rng(0)

@@ -27,7 +27,7 @@ from skcrf_sdca import (
 )
 from skcrf_sdca._kernels.features._features import RowLayout
 from skcrf_sdca._kernels.features._observed import sorted_by_width
-from skcrf_sdca._utils import memory
+from skcrf_sdca._utils import mapped_arrays, memory
 from skcrf_sdca.estimators.segments import LENGTHS_KEPT
 from skcrf_sdca.metrics import flat_confusion_matrix
 from skcrf_sdca.persistence import load_model, save_model
@@ -41,6 +41,13 @@ SPANS = [["B-X", "O", "O"], ["O"]]
 
 
 # Advice that is no circle -------------------------------------------------------------
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Leave no place for dual variables in files."""
+    monkeypatch.setattr(mapped_arrays, "free_space", lambda: 0)
+
 
 OF_CHAINS = {
     cls.__name__: seeded(cls, max_iter=1)
@@ -100,6 +107,7 @@ def is_refused(crf, data):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("structure", CHOICES)
 @pytest.mark.parametrize("loss", ["log_loss", "hinge"])
+@pytest.mark.usefixtures("full_disk")
 def test_every_solver_that_a_message_names_fits(structure, loss, monkeypatch):
     make, choices = CHOICES[structure]
     data, sizes = make(), 2 ** np.arange(10, 24)
@@ -133,6 +141,7 @@ def test_every_solver_that_a_message_names_fits(structure, loss, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.usefixtures("full_disk")
 def test_single_precision_is_advised_where_it_fits(monkeypatch):
     data, crf = chains(), SDCACRF(dual_dtype="float64", max_iter=1, random_state=0)
     monkeypatch.setattr(memory, "SMALL", 0)

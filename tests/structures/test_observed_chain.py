@@ -27,7 +27,7 @@ from skcrf_sdca._kernels.math._sparse_transitions import (
     SparseTransitions,
     layout_of_scores,
 )
-from skcrf_sdca._utils import memory
+from skcrf_sdca._utils import mapped_arrays, memory
 from skcrf_sdca.compat import CRF as CompatCRF
 from skcrf_sdca.structures import weight_choice
 from skcrf_sdca.structures.chain.chains import Chains
@@ -509,6 +509,7 @@ def test_a_message_about_memory_names_the_pairs_that_fit(monkeypatch):
     n_positions = sum(map(len, y))
     n_bytes = 24 * (12 * 12 + 3 * 12 + pairs) + 12 * (n_positions * 12 + len(y) * pairs)
     monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(mapped_arrays, "free_space", lambda: 0)
     monkeypatch.setattr(memory, "available_memory", lambda: n_bytes)
     with pytest.raises(MemoryError, match='with label_pairs="observed"') as caught:
         seeded(OEGCRF).fit(signals, y)

@@ -59,7 +59,7 @@ cdef class DistinctFeatures:
     cdef int[::1] n_frequent            # (n,) 0 before `renumber`
     cdef int[::1] n_rare                # (n,) likewise
 
-    cdef int find(self, const long long[::1] offsets) except -1
+    cdef int find(self, const long long[::1] offsets, object new) except -1
     cdef void take(self, Py_ssize_t i) noexcept nogil
 
     @cython.final

@@ -234,31 +234,35 @@ cdef class DistinctFeatures:
     rows : FeatureRows
     offsets : ndarray of shape (n + 1,), int64
         Sequence i has the rows ``offsets[i]:offsets[i + 1]``.
+    new : callable, default=numpy.zeros
+        Makes the arrays with a number for each entry.
     """
 
     # Subclasses take more arguments.
-    def __cinit__(self, FeatureRows rows, const long long[::1] offsets, *_):
+    def __cinit__(
+        self, FeatureRows rows, const long long[::1] offsets, *_, new=np.zeros
+    ):
         self.rows, self.offsets = rows, offsets
         self.n_frequent = np.zeros(len(offsets) - 1, dtype=np.int32)
         self.n_rare = np.zeros(len(offsets) - 1, dtype=np.int32)
         if not rows.is_stored:
             return
         if rows.is_sparse:
-            self.find(offsets)
+            self.find(offsets, new)
         else:
             self.max_count = rows.n_features
             self.distinct = np.arange(rows.n_features, dtype=np.int32)
         if self.distinct.shape[0] > 0:
             self.first = &self.distinct[0]
 
-    cdef int find(self, const long long[::1] offsets) except -1:
+    cdef int find(self, const long long[::1] offsets, object new) except -1:
         """Number the distinct features of each sequence."""
         cdef Py_ssize_t i, j, n_found = 0, n = offsets.shape[0] - 1
         cdef Py_ssize_t n_entries = self.rows.indices.shape[0]
         cdef int feature
         cdef long long[::1] seen_at = np.full(self.rows.n_features, -1, dtype=np.int64)
-        cdef int[::1] distinct = np.empty(n_entries, dtype=np.int32)
-        self.local = np.empty(n_entries, dtype=np.int32)
+        cdef int[::1] distinct = new((n_entries,), np.int32)
+        self.local = new((n_entries,), np.int32)
         self.bounds = np.zeros(n + 1, dtype=np.int64)
         for i in range(n):
             for j in range(
@@ -273,7 +277,8 @@ cdef class DistinctFeatures:
                 self.local[j] = <int> (seen_at[feature] - self.bounds[i])
             self.bounds[i + 1] = n_found
             self.max_count = max(self.max_count, n_found - self.bounds[i])
-        self.distinct = np.asarray(distinct)[:n_found].copy()
+        self.distinct = new((n_found,), np.int32)
+        self.distinct[:] = distinct[:n_found]
         if n_entries > 0:
             self.numbers = &self.local[0]
         return 0

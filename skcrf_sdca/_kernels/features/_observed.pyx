@@ -134,16 +134,20 @@ cdef class ObservedFeatures(DistinctFeatures):
     offsets : ndarray of shape (n + 1,), int64
     n_frequent, n_shared : int, default=0
         The numbers of the features have these tiers, see `renumber`.
+    new : callable, default=numpy.zeros
+        As for `DistinctFeatures`.
     """
 
     def __init__(
-        self, ObservedRows rows, const long long[::1] offsets, n_frequent=0, n_shared=0
+        self, ObservedRows rows, const long long[::1] offsets, n_frequent=0, n_shared=0,
+        *, new=np.zeros,
     ):
         cdef Py_ssize_t i, j, r, n_found = 0, n = offsets.shape[0] - 1
-        cdef int[::1] starts = np.zeros(self.distinct.shape[0] + n + 1, dtype=np.int32)
-        cdef int[::1] places = np.zeros(self.distinct.shape[0] + 1, dtype=np.int32)
+        cdef Py_ssize_t n_distinct = self.distinct.shape[0]
+        cdef int[::1] starts = new((n_distinct + n + 1,), np.int32)
+        cdef int[::1] places = new((n_distinct + 1,), np.int32)
         cdef const unsigned char[::1] has_gaps = features_with_gaps(rows.layout)
-        cdef int[::1] with_gaps = np.zeros(self.distinct.shape[0] + 1, dtype=np.int32)
+        cdef int[::1] with_gaps = new((n_distinct + 1,), np.int32)
         cdef long long[::1] gap_bounds = np.zeros(n + 1, dtype=np.int64)
         cdef int* start
         self.observed = rows

@@ -133,10 +133,13 @@ class Constraints(NamedTuple):
             reached = following
         return possible
 
-    def uniform_marginals(self, offsets, *, layout=None, dtype=np.float64):
-        """Return the marginals of the uniform distribution over the allowed paths."""
-        layout = self.layout() if layout is None else layout
-        out = Marginals.empty(offsets, len(self.start), dtype=dtype, layout=layout)
+    def uniform_marginals(self, offsets, *, layout=None, dtype=np.float64, new=None):
+        """Return the marginals of the uniform distribution over the allowed paths.
+
+        ``new`` is as for `Marginals.empty`.
+        """
+        layout, n_labels = layout or self.layout(), len(self.start)
+        out = Marginals.empty(offsets, n_labels, dtype=dtype, layout=layout, new=new)
         lengths = np.diff(offsets)
         for length in np.unique(lengths[lengths > 0]):
             one, _ = self.zero_scores([length], layout).marginals()

@@ -111,21 +111,25 @@ class Marginals:
         *,
         dtype: DTypeLike = np.float64,
         layout: TransitionLayout | None = None,
+        new: Callable[..., NDArray[Any]] | None = None,
     ) -> Self:
         """Return marginals of the right shapes whose values are not set.
 
-        The edges have this ``dtype``. MemoryError if they clearly do not fit.
+        The edges have this ``dtype``. They are made by ``new``, or in memory:
+        MemoryError if they clearly do not fit.
         """
         n_edges = int(edge_offsets(offsets)[-1])
         layout = all_transitions(n_labels) if layout is None else layout
-        check_fits(
-            n_edges * layout.size * np.dtype(dtype).itemsize,
-            f"the marginals of {n_edges} edges between {n_labels} labels",
-            "take fewer or shorter sequences at once",
-        )
+        if new is None:
+            new = np.empty
+            check_fits(
+                n_edges * layout.size * np.dtype(dtype).itemsize,
+                f"the marginals of {n_edges} edges between {n_labels} labels",
+                "take fewer or shorter sequences at once",
+            )
         return cls(
-            np.empty((offsets[-1], n_labels)),
-            np.empty((n_edges, *layout.shape), dtype=dtype),
+            new((int(offsets[-1]), n_labels), np.float64),
+            new((n_edges, *layout.shape), dtype),
             offsets,
             layout,
         )
@@ -140,6 +144,7 @@ class Marginals:
         smoothing: float,
         dtype: DTypeLike = np.float64,
         n_jobs: int | None = None,
+        new: Callable[..., NDArray[Any]] | None = None,
     ) -> Self:
         """Return smoothing * uniform + (1 - smoothing) * one-hot at the labels.
 
@@ -154,8 +159,10 @@ class Marginals:
             Precision of the edges.
         n_jobs : int, default=None
             Number of threads.
+        new : callable, default=None
+            Makes the arrays, as `numpy.zeros` does; by default they are in memory.
         """
-        marginals = cls.empty(offsets, n_labels, dtype=dtype)
+        marginals = cls.empty(offsets, n_labels, dtype=dtype, new=new)
         first = marginals.edge_offsets
 
         def fill(b, e):

@@ -233,9 +233,10 @@ class Chain(CompiledRows, Structure):
                 smoothing=smoothing,
                 dtype=dtype,
                 n_jobs=self.n_jobs,
+                new=self.new_array,
             )
         marginals = self.constraints.uniform_marginals(
-            self.offsets, layout=self.layout, dtype=dtype
+            self.offsets, layout=self.layout, dtype=dtype, new=self.new_array
         )
         marginals.shrink_to_labels(labels, keep=smoothing)
         return marginals
@@ -261,8 +262,8 @@ class Chain(CompiledRows, Structure):
 
     def marginals_of(self, state, dtype):
         """Return a copy of the marginals that `Marginals.state` returned."""
-        edge = state["edge"].astype(dtype, order="C")
-        return Marginals(state["node"].copy(), edge, self.offsets, self.layout)
+        node, edge = self.copied(state["node"]), self.copied(state["edge"], dtype)
+        return Marginals(node, edge, self.offsets, self.layout)
 
     def size_of_marginals(self, dtype):
         """Return the bytes of marginals of this type, and of the buffers of a visit."""

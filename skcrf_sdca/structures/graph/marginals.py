@@ -13,7 +13,8 @@ from skcrf_sdca.structures.entropy import mixture_entropy
 class GraphMarginals:
     """Marginals of the nodes, cliques and separators of n graphs.
 
-    The cliques have this dtype, float32 or float64.
+    The cliques have this dtype, float32 or float64; ``new`` makes the arrays, as
+    `numpy.zeros` does.
 
     Attributes
     ----------
@@ -26,7 +27,7 @@ class GraphMarginals:
         Where the table and the message of each graph begin.
     """
 
-    def __init__(self, trees, offsets, dtype):
+    def __init__(self, trees, offsets, dtype, new=np.zeros):
         self.trees, self.offsets = trees, offsets
         self.bounds = tuple(
             np.cumsum(np.append(0, sizes), dtype=np.int64)
@@ -34,9 +35,9 @@ class GraphMarginals:
         )
         # At least one number, which has an address.
         table, message = (max(int(bounds[-1]), 1) for bounds in self.bounds)
-        self.table, self.message = np.zeros(table, dtype=dtype), np.zeros(message)
-        self.node = np.zeros((offsets[-1], trees.n_labels))
-        self.tied = np.zeros((len(offsets) - 1, trees.n_tied))
+        self.table, self.message = new((table,), dtype), new((message,))
+        self.node = new((int(offsets[-1]), trees.n_labels))
+        self.tied = new((len(offsets) - 1, trees.n_tied))
 
     @property
     def local(self):
@@ -44,12 +45,12 @@ class GraphMarginals:
         return self.node
 
     @classmethod
-    def smoothed(cls, trees, offsets, labels, *, smoothing, dtype):
+    def smoothed(cls, trees, offsets, labels, *, smoothing, dtype, new=np.zeros):
         """Return smoothing * uniform + (1 - smoothing) * one-hot at the labels.
 
         Nodes and separators are not set before `renormalize`.
         """
-        marginals = cls(trees, offsets, dtype)
+        marginals = cls(trees, offsets, dtype, new)
         sizes = trees.clique_sizes
         marginals._used[:] = np.repeat(1.0 / sizes, sizes)
         marginals.shrink_to_labels(labels, keep=smoothing)

@@ -60,9 +60,9 @@ class ReweightedMarginals(GraphMarginals):
     """
 
     @classmethod
-    def smoothed(cls, trees, offsets, labels, *, smoothing, dtype):
+    def smoothed(cls, trees, offsets, labels, *, smoothing, dtype, new=np.zeros):
         """Return smoothing * uniform + (1 - smoothing) * one-hot at the labels."""
-        marginals = cls(trees, offsets, dtype)
+        marginals = cls(trees, offsets, dtype, new)
         n, (appearance, _) = trees.n_labels, trees.counts()
         places = marginals._places_of_edges()[:, np.newaxis] + np.arange(n**2)
         marginals.table[places] = (appearance / n**2)[:, np.newaxis]

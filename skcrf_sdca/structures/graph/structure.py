@@ -157,7 +157,12 @@ class Graph(CompiledRows, Structure):
         the marginals of cliques.
         """
         return self.marginals_type.smoothed(
-            self.trees, self.offsets, labels, smoothing=smoothing, dtype=dtype
+            self.trees,
+            self.offsets,
+            labels,
+            smoothing=smoothing,
+            dtype=dtype,
+            new=self.new_array,
         )
 
     def mix_marginals(self, marginals, scores_of, keep):
@@ -174,7 +179,7 @@ class Graph(CompiledRows, Structure):
 
     def marginals_of(self, state, dtype):
         """Return a copy of the marginals that `GraphMarginals.state` returned."""
-        marginals = self.marginals_type(self.trees, self.offsets, dtype)
+        marginals = self.marginals_type(self.trees, self.offsets, dtype, self.new_array)
         marginals.table[:] = state["table"]
         return marginals
 

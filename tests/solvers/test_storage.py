@@ -1,0 +1,187 @@
+"""Dual variables in files: the same optimum, and what a fit says of them."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+import graph_cases
+from skcrf_sdca import (
+    CRF,
+    OEGCRF,
+    SDCACRF,
+    GraphCRF,
+    PackedSequences,
+    SegmentCRF,
+    TreeCRF,
+)
+from skcrf_sdca._utils import mapped_arrays
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.solvers import storage
+from skcrf_sdca.solvers.storage import FilesWarning
+
+TIGHT = {"tol": 1e-9, "max_iter": 3000, "random_state": 0}
+
+
+@pytest.fixture
+def little(monkeypatch):
+    """Leave no memory for dual variables."""
+    monkeypatch.setattr(storage, "may_fit", lambda n_bytes: False)
+    monkeypatch.setattr(storage, "available_memory", lambda: 1000)
+
+
+def chains():
+    return make_chains(60, random_state=0)
+
+
+def rows():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(80, 3)), rng.integers(3, size=80)
+
+
+def words():
+    X, y = make_chains(40, random_state=0)
+    return [[[f"f{row.argmax()}"] for row in x] for x in X], y
+
+
+def partly_known():
+    X, y = chains()
+    return X, [[None, *labels[1:]] if len(labels) > 1 else labels for labels in y]
+
+
+def graphs():
+    return graph_cases.sample(30, n_labels=3)
+
+
+def trees():
+    rng = np.random.default_rng(0)
+    x = [(rng.normal(size=(7, 5)), [-1, 0, 1, 1, 2, 2, 0]) for _ in range(20)]
+    return x, [rng.integers(3, size=7).tolist() for _ in x]
+
+
+FITS = {
+    "chain": (chains, SDCACRF()),
+    "oeg": (chains, OEGCRF()),
+    "crf": (chains, CRF()),
+    "threads": (lambda: make_chains(140, random_state=0), SDCACRF(n_jobs=2)),
+    "threads of oeg": (lambda: make_chains(140, random_state=0), OEGCRF(n_jobs=2)),
+    "l1": (chains, SDCACRF(l1_ratio=0.3)),
+    "more l1": (chains, OEGCRF(l1_ratio=0.7)),
+    "plain": (chains, SDCACRF(acceleration=None)),
+    "margin": (chains, SDCACRF(loss="softmax_margin", temperature=0.5)),
+    "bound": (
+        lambda: make_chains(40, n_labels=5, random_state=0),
+        SDCACRF(label_pairs="observed"),
+    ),
+    "observed": (words, SDCACRF(features="observed")),
+    "double": (chains, SDCACRF(dual_dtype="float64")),
+    "order": (words, SDCACRF(order=2)),
+    "observed transitions": (words, OEGCRF(transitions="observed")),
+    "table": (rows, SDCACRF()),
+    "partly known": (partly_known, SDCACRF()),
+    "graph": (graphs, GraphCRF(solver="sdca")),
+    "graph, oeg": (graphs, GraphCRF(solver="oeg")),
+    "reweighted": (graphs, GraphCRF(solver="sdca", inference="trw")),
+    "tree": (trees, TreeCRF(solver="oeg")),
+    "segments": (words, SegmentCRF(scheme=None)),
+}
+
+
+@pytest.mark.usefixtures("little")
+@pytest.mark.parametrize("name", FITS)
+def test_a_fit_with_files_ends_at_the_optimum_in_memory(name, monkeypatch):
+    make, crf = FITS[name]
+    data, crf = make(), clone(crf).set_params(**TIGHT)
+    with pytest.warns(FilesWarning, match="dual variables lie in files"):
+        found = clone(crf).fit(*data)
+    assert found.duality_gap_ <= found.gap_target_
+    monkeypatch.undo()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FilesWarning)
+        expected = crf.fit(*data)
+    assert_allclose(found.primal_objective_, expected.primal_objective_, rtol=1e-8)
+
+
+@pytest.mark.usefixtures("little")
+def test_the_hinge_has_its_expectations_in_files(monkeypatch):
+    X, y = chains()
+    crf = SDCACRF(loss="hinge", tol=1e-3, max_iter=3000, random_state=0)
+    with pytest.warns(FilesWarning):
+        found = clone(crf).fit(X, y)
+    monkeypatch.undo()
+    assert_allclose(found.primal_objective_, crf.fit(X, y).primal_objective_, rtol=1e-3)
+    assert (found.sampling_, crf.sampling_) == ("window", "gap")
+
+
+def test_memory_decides_where_the_dual_variables_lie(monkeypatch):
+    X, y = chains()
+    made = []
+    zeros = mapped_arrays.zeros
+    monkeypatch.setattr(
+        mapped_arrays, "zeros", lambda *form: made.append(form) or zeros(*form)
+    )
+    crf = SDCACRF(max_iter=2, tol=1.0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FilesWarning)
+        for memory in ("auto", None, "1 GB", 1e9):
+            assert crf.set_params(memory=memory).fit(X, y).sampling_ == "gap"
+        assert not made
+        # What was asked for is no news.
+        assert crf.set_params(memory="1 kB").fit(X, y).sampling_ == "window"
+    assert made
+    assert crf.set_params(sampling="uniform").fit(X, y).sampling_ == "uniform"
+
+
+@pytest.mark.usefixtures("little")
+def test_without_files_memory_is_not_left(monkeypatch):
+    X, y = chains()
+    assert SDCACRF(memory=None, random_state=0).fit(X, y).sampling_ == "gap"
+    monkeypatch.setattr(mapped_arrays, "free_space", lambda: 10)
+    assert SDCACRF(random_state=0).fit(X, y).sampling_ == "gap"
+    message = "more than memory=500, .* has only .* free: take a larger memory, or set"
+    with pytest.raises(MemoryError, match=message):
+        SDCACRF(memory=500).fit(X, y)
+    with pytest.raises(ValueError, match="memory='much' is no size"):
+        SDCACRF(memory="much").fit(X, y)
+
+
+@pytest.mark.parametrize("cls", [SDCACRF, OEGCRF])
+def test_a_warm_start_goes_on_from_files(cls):
+    X, y = chains()
+    crf = cls(memory=500, warm_start=True, tol=1e-6, max_iter=500, random_state=0)
+    crf.fit(X, y)
+    again = pickle.loads(pickle.dumps(crf)).fit(X, y)
+    assert again.n_iter_ <= 2
+    assert_array_equal(again.predict(X), crf.predict(X))
+
+
+def test_a_full_disk_leaves_the_estimator_as_it_was(monkeypatch):
+    X, y = chains()
+    crf = SDCACRF(random_state=0).fit(X, y)
+    before = crf.coef_.copy()
+
+    def full(*_):
+        raise OSError(28, "No space left on device", "folder")
+
+    monkeypatch.setattr(mapped_arrays, "_reserve", full)
+    with pytest.raises(OSError, match="No space left"):
+        crf.set_params(memory=500).fit(X, y)
+    assert_array_equal(crf.coef_, before)
+
+
+def test_two_fits_of_one_packed_file_have_files_of_their_own(tmp_path):
+    X, y = words()
+    vectorized = SDCACRF(max_iter=1, tol=1.0, random_state=0).fit(X, y).vectorizer_
+    vectorized.transform(X).save(tmp_path / "X")
+    labels = np.concatenate(y)
+    fits = []
+    for cls in (SDCACRF, OEGCRF):
+        packed = PackedSequences.open(tmp_path / "X")
+        assert packed.n_bytes_mapped == (tmp_path / "X").stat().st_size
+        fits.append(cls(memory=500, **TIGHT).fit(packed, labels))
+    expected = SDCACRF(**TIGHT).fit(X, y).primal_objective_
+    assert_allclose([f.primal_objective_ for f in fits], expected, rtol=1e-8)
+    assert vectorized.transform(X).n_bytes_mapped == 0
