@@ -417,8 +417,23 @@ class PackedSequences:
 
     def norm_sums(self) -> NDArray[np.float64]:
         """Return the sum of the norms of the rows of each sequence."""
-        sums = np.concatenate([[0.0], np.cumsum(self.row_norms())])
-        return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+        sums = np.zeros(len(self))
+        for begin, rows in self._blocks():
+            first, sequence = self._sequences(begin, rows.shape[0])
+            found = np.bincount(sequence, weights=row_norms(rows))
+            sums[first : first + len(found)] += found
+        return sums
+
+    def _sequences(self, begin, n_rows):
+        """Return the sequence of a row, and those of rows from it on, less the first.
+
+        No number for each row of the data is stored.
+        """
+        last = begin + n_rows
+        first = np.searchsorted(self._offsets, begin, side="right") - 1
+        after = np.searchsorted(self._offsets, last, side="left")
+        ends = np.clip(self._offsets[first : after + 1], begin, last)
+        return first, np.repeat(np.arange(after - first), np.diff(ends))
 
     def feature_sizes(
         self, weight: NDArray[np.float64]
@@ -437,9 +452,9 @@ class PackedSequences:
         squares, counts : ndarrays of shape (n_features,)
         """
         squares, counts = np.zeros((2, self.n_features))
-        weight = np.repeat(weight, self.lengths)
         for begin, block in self._blocks():
-            rows, own = abs(block), weight[begin : begin + block.shape[0]]
+            first, sequence = self._sequences(begin, block.shape[0])
+            rows, own = abs(block), weight[first + sequence]
             values = rows.data if self.is_sparse else rows
             # Larger squares would overflow.
             np.minimum(values, LARGEST_VALUE, out=values)

@@ -358,27 +358,41 @@ class Problem(Objective):
         """
         added = 0.0
         if self.loss.cost is not None:
-            n = len(self.data)
-            added += self._local_inner(local, 0, n, self._expected_cost(0, n))
+
+            def of_cost(begin, end):
+                cost = self._expected_cost(begin, end)
+                return self._local_inner(local, begin, end, cost)
+
+            added += sum(over_ranges(of_cost, self.offsets, self.n_jobs))
         if self.structure.fixed is not None:
             added -= self._fixed_score(local, v)
         return added
 
     def _fixed_score(self, local, v):
         """Return the mean of <fixed_i, target_i - mu_i>."""
-        fixed, n = self.structure.fixed, len(self.data)
-        change = local.copy()
-        self.targets.subtract(change, 0, len(change))
+        fixed = self.structure.fixed
+
+        def of_range(begin, end):
+            first, last = self._positions(begin, end)
+            change = local[first:last].astype(np.float64)
+            self.targets.subtract(change, first, last)
+            return self._weighted_inner(change, begin, end, fixed.local[first:last])
+
         # v has the sum of the tied changes over the strength.
         tied = np.ravel(self.new_parameters(v).tied)
         of_tied = self.strength * inner(tied, np.ravel(fixed.tied))
-        return self._local_inner(change, 0, n, fixed.local) + of_tied
+        return sum(over_ranges(of_range, self.offsets, self.n_jobs)) + of_tied
 
     def _local_inner(self, local, begin, end, scores):
         """Return sum_i c_i <local_i, scores_i> of begin <= i < end."""
         first, last = self._positions(begin, end)
-        weight = np.repeat(self.weight[begin:end], self.data.lengths[begin:end])
-        return float(np.einsum("t,tk,tk->", weight, local[first:last], scores))
+        return self._weighted_inner(local[first:last], begin, end, scores)
+
+    def _weighted_inner(self, values, begin, end, scores):
+        """Return sum_i c_i <values_i, scores_i> of these sequences' values."""
+        lengths = np.diff(self.offsets[begin : end + 1])
+        weight = np.repeat(self.weight[begin:end], lengths)
+        return float(np.einsum("t,tk,tk->", weight, values, scores))
 
     def expected_point(self, w):
         """Return w_hat(p(. | x; w)), the mean loss over tau, and the largest potential.

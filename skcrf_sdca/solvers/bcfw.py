@@ -10,7 +10,6 @@ from skcrf_sdca._kernels.visits._bcfw import BCFWKernel
 from skcrf_sdca.solvers.base import check_memory, check_same_sequences, potentials_of
 from skcrf_sdca.solvers.dual import DualSolver
 from skcrf_sdca.solvers.samplers import SchemeNames
-from skcrf_sdca.solvers.storage import AUTO
 
 # The expectations in the state of a warm start.
 KEYS = ("local", "tied")
@@ -71,23 +70,14 @@ class BCFW(DualSolver):
         {"argmax", "visit", "maximum", "curvature", "threshold"}
     )
 
-    def __init__(
-        self,
-        problem,
-        rng,
-        *,
-        sampling="gap",
-        sampling_mix=0.8,
-        memory=AUTO,
-        state=None,
-    ):
-        if sampling not in SchemeNames("bcfw"):
+    def __init__(self, problem, rng, *, state=None, **draws):
+        super().__init__(problem, rng, **draws)
+        if self.sampling not in SchemeNames("bcfw"):
             raise ValueError(
-                f'sampling="{sampling}" is not for loss="{problem.loss.name}": choose '
-                f"one of {sorted(SchemeNames('bcfw'))}"
+                f'sampling="{self.sampling}" is not for loss="{problem.loss.name}": '
+                f"choose one of {sorted(SchemeNames('bcfw'))}"
             )
-        super().__init__(problem, rng)
-        self._place(self.n_bytes(problem, 0), memory, sampling)
+        self._place(self.n_bytes(problem, 0))
         check_memory(self, "the dual variables of the hinge")
         # D has no entropy.
         self.entropy[:] = 0.0
@@ -95,7 +85,7 @@ class BCFW(DualSolver):
         new_array = problem.structure.new_array
         self.active = ActiveSets.of_labels(labels, problem.n_sequences, new_array)
         self.marginals = self._first_marginals(state)
-        self._make_visitors(sampling_mix)
+        self._make_visitors()
         self._set_point(self.renormalize())
         if state is not None and problem.alpha < state["alpha"]:
             self._shrink_to_labels(problem.alpha / state["alpha"])

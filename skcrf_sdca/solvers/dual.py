@@ -19,7 +19,7 @@ from skcrf_sdca.solvers.samplers import (
     first_gap,
     non_uniformity,
 )
-from skcrf_sdca.solvers.storage import storage_for
+from skcrf_sdca.solvers.storage import AUTO, storage_for
 
 # In a start from weights the targets of unseen sequences exceed other labels by this.
 START_SCORE = 14.0
@@ -56,7 +56,8 @@ class DualSolver(EpochSolver):
     recompute_every = 10
     n_certificates = 0
 
-    def __init__(self, problem, rng):
+    def __init__(self, problem, rng, *, sampling="gap", sampling_mix=0.8, memory=AUTO):
+        self.sampling, self.sampling_mix, self.memory = sampling, sampling_mix, memory
         self.problem = problem
         self.rng = rng
         self.model = self.moved = problem.new_parameters()
@@ -91,25 +92,27 @@ class DualSolver(EpochSolver):
         problem = self.problem
         return item, problem.offsets, problem.feature_scale, self.gaps, sampler
 
-    def _place(self, n_bytes, memory, sampling):
+    def _place(self, n_bytes):
         """Set where dual variables of so many bytes lie, and the scheme of draws."""
-        self.storage = storage_for(self.problem, n_bytes, memory)
+        self.storage = storage_for(self.problem, n_bytes, self.memory)
         self.problem.structure.new_array = self.storage.new_array
-        is_by_gap = self.storage.in_files and sampling == "gap"
-        self.sampling = "window" if is_by_gap else sampling
+        if self.storage.in_files and self.sampling == "gap":
+            self.sampling = "window"
 
     def n_bytes_in_memory(self, n_weights):
         """Return the bytes of what is not in files."""
         in_files = self.n_bytes(self.problem, 0) if self.storage.in_files else 0
         return super().n_bytes_in_memory(n_weights) - in_files
 
-    def _make_visitors(self, mix):
+    def _make_visitors(self):
         """Set visitors and kernel: one visitor, or workers on ``n_jobs`` threads."""
         problem, scheme = self.problem, SAMPLING_SCHEMES[self.sampling]
         self.blocks = None
         if scheme.has_window:
             self.blocks = Blocks(problem.offsets, self.storage.window)
-        new_sampler = partial(scheme.make, problem, mix, blocks=self.blocks)
+        new_sampler = partial(
+            scheme.make, problem, self.sampling_mix, blocks=self.blocks
+        )
         count = n_workers(problem.n_jobs, problem.n_sequences)
         # sigma_prime is a factor of a squared norm, and local weights have the features
         # of stored rows.

@@ -13,7 +13,6 @@ from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.objective.problem import largest
 from skcrf_sdca.solvers.base import check_memory, potentials_of
 from skcrf_sdca.solvers.natural import FromNaturalParameters
-from skcrf_sdca.solvers.storage import AUTO
 from skcrf_sdca.structures.structure import Potentials
 
 # Halvings of the step that one visit may make, in the first epoch and later.
@@ -40,19 +39,10 @@ class OEG(FromNaturalParameters):
     bytes_of_potential = 12
 
     def __init__(
-        self,
-        problem,
-        rng,
-        *,
-        sampling="gap",
-        sampling_mix=0.8,
-        step_init=0.7,
-        init_score=14.0,
-        memory=AUTO,
-        state=None,
+        self, problem, rng, *, step_init=0.7, init_score=14.0, state=None, **draws
     ):
-        super().__init__(problem, rng)
-        self._place(self.n_bytes(problem, 0), memory, sampling)
+        super().__init__(problem, rng, **draws)
+        self._place(self.n_bytes(problem, 0))
         check_memory(self, "the dual variables of OEG")
         self.init_score = init_score
         self.theta = self._first_parameters(state)
@@ -60,7 +50,7 @@ class OEG(FromNaturalParameters):
         if stores_expectations(problem):
             self.marginals = problem.structure.zero_potentials(np.float64)
         self.steps = np.full(problem.n_sequences, step_init)
-        self._make_visitors(sampling_mix)
+        self._make_visitors()
         self._unvisited = (
             self.blocks.order(rng) if self.blocks else rng.permutation(len(self.steps))
         )
@@ -171,10 +161,6 @@ class DerivedExpectations:
         """Return the local expectations of whole sequences, a slice of positions."""
         first, last, _ = positions.indices(len(self))
         return self._potentials(*np.searchsorted(self.offsets, [first, last])).local
-
-    def copy(self):
-        """Return the local expectations of all sequences."""
-        return self[:]
 
     def tied_total(self, weight):
         """Return sum_i weight[i] tied[i]."""

@@ -9,7 +9,6 @@ from skcrf_sdca._kernels.visits._sdca import SDCAKernel
 from skcrf_sdca._utils.memory import check_fits, may_fit
 from skcrf_sdca.solvers.base import FAR, check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
-from skcrf_sdca.solvers.storage import AUTO
 
 # Rounding of a marginal enters w times the scale: beyond this, marginals of cliques are
 # kept in double precision.
@@ -43,17 +42,15 @@ class SDCA(DualSolver):
         problem,
         rng,
         *,
-        sampling="gap",
-        sampling_mix=0.8,
         line_search="newton",
         line_search_tol=1e-3,
         step=None,
         init_smoothing=1e-6,
         dual_dtype="auto",
-        memory=AUTO,
         state=None,
+        **draws,
     ):
-        super().__init__(problem, rng)
+        super().__init__(problem, rng, **draws)
         self.line_search_tol = line_search_tol
         self.init_smoothing = init_smoothing
         self.fixed_step = _fixed_step(line_search, step)
@@ -64,13 +61,13 @@ class SDCA(DualSolver):
         if self.single:
             self.recompute_every = 1
         size = problem.structure.size_of_marginals(dual_dtype)
-        self._place(size, memory, sampling)
+        self._place(size)
         if not self.storage.in_files:
             self._check_memory(dual_dtype)
         self.marginals = self._first_marginals(init_smoothing, dual_dtype, state)
         self.steps = np.full(problem.n_sequences, FIRST_STEP)
         tied_total = self.renormalize()
-        self._make_visitors(sampling_mix)
+        self._make_visitors()
         self._set_point(tied_total)
 
     @classmethod

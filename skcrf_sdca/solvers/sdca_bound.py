@@ -9,7 +9,6 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.natural import FromNaturalParameters
 from skcrf_sdca.solvers.sdca import FIRST_STEP
-from skcrf_sdca.solvers.storage import AUTO
 
 # Of this tolerance the rounding of expectations in single precision is a small part,
 # and what takes more bytes than so many in double precision is worth it.
@@ -30,16 +29,14 @@ class StoredExpectations(FromNaturalParameters):
 
     bytes_of_potential: ClassVar[int] = 4
 
-    def __init__(
-        self, problem, rng, *, sampling, dual_dtype="auto", tol=1e-3, memory=AUTO
-    ):
-        super().__init__(problem, rng)
+    def __init__(self, problem, rng, *, dual_dtype="auto", tol=1e-3, **draws):
+        super().__init__(problem, rng, **draws)
         structure = problem.structure
         if dual_dtype == "auto":
             single = tol >= LEAST_TOL and 8 * structure.n_potentials > SMALL
             dual_dtype = "float32" if single else "float64"
         size = np.dtype(dual_dtype).itemsize * structure.n_potentials
-        self._place(size, memory, sampling)
+        self._place(size)
         if not self.storage.in_files:
             check_fits(
                 size,
@@ -58,22 +55,12 @@ class SDCABound(StoredExpectations):
     dual objective, and the certificate holds. The options are parameters of `SDCACRF`.
     """
 
-    def __init__(
-        self,
-        problem,
-        rng,
-        *,
-        sampling="gap",
-        sampling_mix=0.8,
-        line_search_tol=1e-3,
-        state=None,
-        **stored,
-    ):
-        super().__init__(problem, rng, sampling=sampling, **stored)
+    def __init__(self, problem, rng, *, line_search_tol=1e-3, state=None, **others):
+        super().__init__(problem, rng, **others)
         self.line_search_tol = line_search_tol
         self.steps = np.full(problem.n_sequences, FIRST_STEP)
         self.of_targets = np.full(problem.n_sequences, -1.0)
-        self._make_visitors(sampling_mix)
+        self._make_visitors()
         if state is None:
             self.take_targets()
         else:

@@ -29,11 +29,12 @@ def edge_ends(offsets: NDArray[np.int64]) -> NDArray[np.intp]:
     """Return the position that each edge leads to, an int array (n_edges,).
 
     All positions but the first of each sequence, in order; the edge comes from the
-    position before.
+    position before. The first sequence may begin at any position.
     """
-    leads_here = np.ones(offsets[-1], dtype=bool)
-    leads_here[offsets[:-1][np.diff(offsets) > 0]] = False
-    return np.flatnonzero(leads_here)
+    first = offsets[0]
+    leads_here = np.ones(offsets[-1] - first, dtype=bool)
+    leads_here[offsets[:-1][np.diff(offsets) > 0] - first] = False
+    return first + np.flatnonzero(leads_here)
 
 
 def by_pairs(edge: NDArray[Any]) -> NDArray[Any]:
@@ -143,8 +144,6 @@ class Marginals:
         n_labels: int,
         smoothing: float,
         dtype: DTypeLike = np.float64,
-        n_jobs: int | None = None,
-        new: Callable[..., NDArray[Any]] | None = None,
     ) -> Self:
         """Return smoothing * uniform + (1 - smoothing) * one-hot at the labels.
 
@@ -157,21 +156,27 @@ class Marginals:
             0 is not allowed: the slope of the entropy is infinite at one-hot marginals.
         dtype : dtype, default=float64
             Precision of the edges.
-        n_jobs : int, default=None
-            Number of threads.
-        new : callable, default=None
-            Makes the arrays, as `numpy.zeros` does; by default they are in memory.
         """
-        marginals = cls.empty(offsets, n_labels, dtype=dtype, new=new)
-        first = marginals.edge_offsets
+        marginals = cls.empty(offsets, n_labels, dtype=dtype)
+        marginals.smooth(labels, smoothing)
+        return marginals
+
+    def smooth(
+        self,
+        labels: NDArray[np.integer[Any]],
+        smoothing: float,
+        *,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Write the marginals of `smoothed`, on ``n_jobs`` threads."""
+        n_labels, first = self.node.shape[1], self.edge_offsets
 
         def fill(b, e):
-            marginals.node[offsets[b] : offsets[e]] = smoothing / n_labels
-            marginals.edge[first[b] : first[e]] = smoothing / n_labels**2
+            self.node[self.offsets[b] : self.offsets[e]] = smoothing / n_labels
+            self.edge[first[b] : first[e]] = smoothing / n_labels**2
 
-        over_ranges(fill, offsets, n_jobs)
-        marginals._add_labels(labels, 1.0 - smoothing)
-        return marginals
+        over_ranges(fill, self.offsets, n_jobs)
+        self._add_labels(labels, 1.0 - smoothing)
 
     def __len__(self) -> int:
         """Return the number of chains n."""
@@ -204,14 +209,20 @@ class Marginals:
 
     def _add_labels(self, labels, share):
         """Add a share of the one-hot marginals at the labels."""
-        self.node[np.arange(len(self.node)), labels] += share
-        by_pairs(self.edge)[self._label_pairs(labels)] += share
+        edge = by_pairs(self.edge)
 
-    def _label_pairs(self, labels):
-        """Return the index of the edge marginals of a path of labels."""
-        to = edge_ends(self.offsets)
+        def add(begin, end):
+            first, last = self.offsets[[begin, end]]
+            self.node[np.arange(first, last), labels[first:last]] += share
+            edge[self._label_pairs(labels, begin, end)] += share
+
+        over_ranges(add, self.offsets)
+
+    def _label_pairs(self, labels, begin, end):
+        """Return the index of the edge marginals of paths, of begin <= i < end."""
+        to = edge_ends(self.offsets[begin : end + 1])
         pairs = self.layout.place_of(labels[to - 1], labels[to])
-        return np.arange(len(self.edge)), pairs
+        return np.arange(*self.edge_offsets[[begin, end]]), pairs
 
     def entropy_by_keep(
         self,
@@ -244,7 +255,7 @@ class Marginals:
         n_nodes = len(self.node)
         q = np.concatenate(
             [
-                by_pairs(self.edge)[self._label_pairs(labels)],
+                by_pairs(self.edge)[self._label_pairs(labels, 0, len(self))],
                 self.node[np.arange(n_nodes), labels],
             ]
         )

@@ -226,15 +226,11 @@ class Chain(CompiledRows, Structure):
         entropy is infinite. The marginals of cliques have this ``dtype``.
         """
         if self.constraints is None:
-            return Marginals.smoothed(
-                labels,
-                self.offsets,
-                n_labels=self.n_labels,
-                smoothing=smoothing,
-                dtype=dtype,
-                n_jobs=self.n_jobs,
-                new=self.new_array,
+            marginals = Marginals.empty(
+                self.offsets, self.n_labels, dtype=dtype, new=self.new_array
             )
+            marginals.smooth(labels, smoothing, n_jobs=self.n_jobs)
+            return marginals
         marginals = self.constraints.uniform_marginals(
             self.offsets, layout=self.layout, dtype=dtype, new=self.new_array
         )

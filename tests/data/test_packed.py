@@ -1,0 +1,24 @@
+"""Packed sequences sum over their positions in the memory of a block."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from skcrf_sdca import PackedSequences
+from skcrf_sdca.data import packed as packed_sequences
+
+
+@pytest.mark.parametrize("lengths", [[0, 3, 0, 5, 1, 0], [4], [0]])
+@pytest.mark.parametrize("values", [1, 3, 2**16])
+def test_sums_over_positions_are_made_block_by_block(lengths, values, monkeypatch):
+    rng = np.random.default_rng(0)
+    offsets = np.append(0, np.cumsum(lengths)).astype(int)
+    packed = PackedSequences(rng.normal(size=(sum(lengths), 3)), offsets)
+    monkeypatch.setattr(packed_sequences, "VALUES_OF_BLOCK", values)
+    norms = [np.linalg.norm(rows, axis=1).sum() for rows in packed]
+    assert_allclose(packed.norm_sums(), norms, rtol=1e-12)
+    weight = rng.random(len(lengths))
+    of_row = np.repeat(weight, lengths)
+    squares, counts = packed.feature_sizes(weight)
+    assert_allclose(squares, of_row @ packed.X**2, rtol=1e-12)
+    assert_allclose(counts, of_row @ (packed.X != 0), rtol=1e-12)
