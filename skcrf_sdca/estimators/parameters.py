@@ -546,8 +546,7 @@ class RunOptions:
     Number of threads; None means one. They make certificates, passes over all data and
     predictions. Of solvers of the dual, SDCA, OEG and Frank-Wolfe, each thread also
     visits the sequences of its own shard, of at least 64 sequences. The last bits of
-    the result then depend on the number of threads, but not on their timing. With
-    `l1_ratio` above 0 one thread makes all visits.
+    the result then depend on the number of threads, but not on their timing.
     """
     random_state: RandomState = parameter("random_state", default=None)
     """int, RandomState instance or None

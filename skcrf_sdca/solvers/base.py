@@ -283,7 +283,9 @@ def moving_weights(model, moved, penalty):
     """
     if moved is model:
         return model.weights()
-    return model.sparse_weights(moved, penalty)
+    weights = model.sparse_weights(moved, penalty.threshold)
+    weights.set_factors(*penalty.factors)
+    return weights
 
 
 def first_model(problem, state):

@@ -114,17 +114,16 @@ class DualSolver(EpochSolver):
             scheme.make, problem, self.sampling_mix, blocks=self.blocks
         )
         count = n_workers(problem.n_jobs, problem.n_sequences)
-        # sigma_prime is a factor of a squared norm, and local weights have the features
-        # of stored rows.
-        can_share = self.moved is self.model and problem.data.stores_rows
-        if count > 1 and can_share:
+        weights = moving_weights(self.model, self.moved, problem.penalty)
+        # Local weights have the features of stored rows.
+        if count > 1 and problem.data.stores_rows:
+            moving = self.moved, weights
             self.kernel = make_parallel_visitor(
-                problem, self.model, count, new_sampler, self.new_visitor
+                problem, moving, count, new_sampler, self.new_visitor
             )
             self.visitors = self.kernel.visitors
         else:
             features = problem.structure.distinct_features()
-            weights = moving_weights(self.model, self.moved, problem.penalty)
             self.kernel = self.new_visitor(features, weights, new_sampler())
             self.visitors = [self.kernel]
 

@@ -44,12 +44,14 @@ def n_workers(n_jobs, n_sequences):
     return max(1, min(n_threads(n_jobs), n_sequences // MIN_SHARD))
 
 
-def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
-    """Return a ParallelVisitor of a problem; its visits change the weights of a model.
+def make_parallel_visitor(problem, weights, n_workers, new_sampler, new_visitor):
+    """Return a ParallelVisitor of a problem.
 
-    ``new_sampler(shard)`` is a Sampler of the sequences of a shard, and
-    ``new_visitor(features, weights, sampler)`` a DualVisitor.
+    ``weights`` are the Parameters that visits move, and the compiled Weights that
+    follow them, see `moving_weights`. ``new_sampler(shard)`` is a Sampler of the
+    sequences of a shard, and ``new_visitor(features, weights, sampler)`` a DualVisitor.
     """
+    moved, following = weights
     features = problem.structure.distinct_features()
     shards = equal_shards(problem.data.lengths, n_workers)
     partition = FeaturePartition(
@@ -60,27 +62,47 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
     )
     _check_memory(problem, partition)
     features, pairs = problem.structure.in_partition(features, partition)
-    local_weights = _local_weights(model, partition)
+    local_weights = _local_weights(moved, partition)
     worker_of, index_in_shard = np.empty((2, problem.n_sequences), dtype=np.intp)
     visitors = []
     for worker, shard in enumerate(shards):
         worker_of[shard], index_in_shard[shard] = worker, np.arange(len(shard))
-        local_model = model.with_features(
+        local = moved.with_features(
             partition.n_rows, local_weights.arrays[worker], pairs
         )
-        visitor = new_visitor(features, local_model.weights(), new_sampler(shard))
+        own = _weights_of_worker(local, problem.penalty.threshold)
+        visitor = new_visitor(features, own, new_sampler(shard))
         visitor.assign_shard(shard, index_in_shard)
         visitors.append(visitor)
+    rounds = _rounds(problem, local_weights, partition)
+    kernel = ParallelVisitor(visitors, worker_of, rounds, partition, following)
+    if problem.penalty.threshold:
+        kernel.set_factors(*problem.penalty.factors)
+    return kernel
+
+
+def _weights_of_worker(local, threshold):
+    """Return the Weights of a worker, whose visits move the Parameters ``local``."""
+    if not threshold:
+        return local.weights()
+    model = local.with_features(local.n_features, np.zeros_like(local.w), local.pairs)
+    return model.sparse_weights(local, threshold)
+
+
+def _rounds(problem, local_weights, partition):
+    """Return the Rounds of the workers of a partition."""
+    n_frequent, n_shared = partition.n_frequent, len(partition.shared)
     mean_length = problem.offsets[-1] / problem.n_sequences
     mean_work = int(work_of_visit(mean_length, problem.structure.n_tied))
-    rounds = Rounds(
+    return Rounds(
         local_weights,
-        work=max(1, ROUND_VISITS // n_workers) * mean_work,
-        period=1 + (len(partition.shared) - partition.n_frequent) // RARE_PER_ROUND,
+        n_frequent=n_frequent,
+        n_shared=n_shared,
+        work=max(1, ROUND_VISITS // local_weights.n_workers) * mean_work,
+        period=1 + (n_shared - n_frequent) // RARE_PER_ROUND,
         margin=MARGIN,
         memory=MEMORY,
     )
-    return ParallelVisitor(visitors, worker_of, rounds, partition)
 
 
 def _local_weights(model, partition):
@@ -106,6 +128,9 @@ def _check_memory(problem, partition):
     n_workers = len(partition.private)
     n_coef, n_shared = problem.structure.n_coef_in(partition)
     local = 8 * n_workers * (n_coef + problem.structure.n_tied)
+    if problem.penalty.threshold:
+        # And those that follow them.
+        local *= 2
     aggregated = 8 * n_shared
     columns = 4 * problem.data.X.nnz if problem.data.is_sparse else 0
     check_fits(
@@ -118,16 +143,18 @@ def _check_memory(problem, partition):
 class ParallelVisitor:
     """The visitors of all workers, used like a single DualVisitor.
 
-    ``worker_of`` has the worker of each sequence. With ``in_turn`` one thread makes the
+    ``worker_of`` has the worker of each sequence. ``weights`` follow the weights that
+    visits move, and are computed after them. With ``in_turn`` one thread makes the
     visits of all workers, with the same bits: for the tests, and to count epochs for
     more workers than there are cores.
     """
 
-    def __init__(self, visitors, worker_of, rounds, partition):
+    def __init__(self, visitors, worker_of, rounds, partition, weights):
         self.visitors = visitors
         self.partition = partition
         self.worker_of = worker_of
         self.rounds = rounds
+        self.weights = weights
         self.in_turn = False
 
     @property
@@ -142,15 +169,14 @@ class ParallelVisitor:
 
     def weights_changed(self):
         """Tell the workers that the weights of the model were recomputed."""
+        self.weights.refresh()
         self.rounds.weights_changed()
 
     def set_factors(self, code, value, bias_factor):
         """Have visits move weights by factors, see `Weights.set_factors`."""
-        partition = self.partition
-        for visitor, private in zip(self.visitors, partition.private, strict=True):
-            local = np.zeros(partition.n_rows, dtype=np.uint8)
-            for features in (partition.shared, private):
-                local[partition.row[features]] = code[features]
+        self.weights.set_factors(code, value, bias_factor)
+        for worker, visitor in enumerate(self.visitors):
+            local = None if code is None else self.partition.rows_of(code, worker)
             visitor.set_factors(local, value, bias_factor)
 
     def epoch(self, uniforms):
@@ -168,18 +194,22 @@ class ParallelVisitor:
         """Make visits, given by (uniforms, order) of each worker."""
         if self.in_turn:
             self.rounds.run_in_turn(self.visitors, visits)
+            self.weights.refresh()
             return
         self.rounds.begin()
-        with ThreadPoolExecutor(len(self.visitors)) as threads:
+        n = len(self.visitors)
+        with ThreadPoolExecutor(n) as threads:
             try:
                 calls = [
                     threads.submit(
                         copy_context().run, self._run_worker, worker, *visits[worker]
                     )
-                    for worker in range(len(self.visitors))
+                    for worker in range(n)
                 ]
                 for call in calls:
                     call.result()
+                for _ in threads.map(self.weights.refresh, range(n), [n] * n):
+                    pass
             except BaseException:
                 # Ctrl-C, or a thread that cannot be started.
                 self.rounds.abort()

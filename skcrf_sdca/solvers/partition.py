@@ -68,6 +68,16 @@ class FeaturePartition:
             self.n_rows = max(self.n_rows, first + len(private))
             first = self.n_rows if apart else first
 
+    def rows_of(self, values, worker):
+        """Return a number for each row of the local weights of a worker, 0 for others.
+
+        ``values`` has a number for each feature.
+        """
+        own = np.zeros(self.n_rows, dtype=values.dtype)
+        for features in (self.shared, self.private[worker]):
+            own[self.row[features]] = values[features]
+        return own
+
     def renumber(self, X):
         """Return X with the rows of the features in the local weights as columns."""
         if not issparse(X):

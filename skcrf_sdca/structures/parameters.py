@@ -166,15 +166,14 @@ class Parameters:
             return self._compiled
         return CompiledWeights(self._blocks(), self.boundaries, self._layout())
 
-    def sparse_weights(self, dual, penalty):
+    def sparse_weights(self, dual, threshold):
         """Return the blocks as weights derived from dual ones, see `SparseWeights`."""
         return SparseWeights(
             self._blocks(),
             self.boundaries,
             self._layout(),
             dual=dual.weights(),
-            threshold=penalty.threshold,
-            factors=penalty.factors,
+            threshold=threshold,
         )
 
     def potentials(self, rows, offsets, begin, end, temperature=1.0):

@@ -14,6 +14,8 @@ from samples import make_problem
 from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca._kernels.features._features import DistinctFeatures, FeatureRows
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.objective.losses import new_loss
+from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers import parallel
 from skcrf_sdca.solvers.monitor import FitMonitor
@@ -52,9 +54,16 @@ def draw_problem(form, n_jobs=None, n_sequences=260, seed=0):
     return make_problem(X, y, N_LABELS, n_jobs=n_jobs, pairs=pairs)
 
 
-def new_solver(estimator, problem, **parameters):
-    crf = estimator(acceleration=None, random_state=0, **parameters)
+def new_solver(estimator, problem, acceleration=None, **parameters):
+    crf = estimator(acceleration=acceleration, random_state=0, **parameters)
     return crf._new_solver(problem)
+
+
+def draw_sparse(form, n_jobs=None, l1_ratio=0.7, **options):
+    """Return a problem whose penalty has a threshold."""
+    problem = draw_problem(form, n_jobs, **options)
+    problem.penalty = elastic_net(l1_ratio)
+    return problem
 
 
 FORMS = {"dense": np.asarray, "sparse": sp.csr_array, "observed": observed}
@@ -177,6 +186,86 @@ def test_threads_do_what_one_thread_does_in_turn(n_jobs, form):
         turns.kernel.epoch_in_order(order)
         assert_array_equal(threads.model.w, turns.model.w)
         assert threads.kernel.rounds.sigma_prime == turns.kernel.rounds.sigma_prime
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_weights_follow_dual_weights_of_all_threads(estimator, n_jobs, form):
+    problem = draw_sparse(form, n_jobs)
+    solver = new_solver(estimator, problem)
+    assert len(solver.visitors) == n_jobs
+    for _ in range(5):
+        solver.epoch()
+        v = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+        assert_allclose(solver.v, v, rtol=0, atol=2e-5)
+        w = problem.penalty.primal_point(solver.v)
+        assert_allclose(solver.model.w, w, rtol=0, atol=1e-12)
+    assert 0 < np.count_nonzero(solver.model.w) < 0.9 * len(solver.model.w)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.7])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_weights_follow_dual_weights_in_a_metric(estimator, l1_ratio, form):
+    problem = draw_sparse(form, 3, l1_ratio)
+    outer = new_solver(estimator, problem, "proximal_point")
+    assert len(outer.solver.visitors) == 3
+    for _ in range(4):
+        outer.epoch()
+        solver, penalty = outer.solver, outer.proximal.penalty
+        v = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+        assert_allclose(solver.v, v, rtol=0, atol=2e-5)
+        w = penalty.primal_point(solver.v)
+        assert_allclose(outer.model.w, w, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("acceleration", [None, "proximal_point"])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_optimum_with_a_threshold_is_that_of_one_thread(
+    estimator, acceleration, form
+):
+    alone, together = (
+        FitMonitor(
+            new_solver(estimator, draw_sparse(form, n), acceleration),
+            max_iter=400,
+            tol=1e-9,
+        ).run()
+        for n in (None, 3)
+    )
+    assert alone.converged
+    assert together.converged
+    primal = [loop.rows[-1]["primal"] for loop in (alone, together)]
+    assert primal[0] == pytest.approx(primal[1], rel=1e-8)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_dual_rises_with_a_threshold(estimator, form):
+    solver = new_solver(estimator, draw_sparse(form, 4))
+    loop = FitMonitor(solver, max_iter=40, tol=1e-6).run()
+    assert (np.diff(loop.history()["dual"]) > 0.0).all()
+
+
+def test_the_hinge_with_a_threshold_ends_at_the_optimum_of_one_thread():
+    primal = []
+    for n_jobs in (None, 3):
+        problem = draw_sparse(sp.csr_array, n_jobs)
+        problem.loss = new_loss("hinge", cost=1.0 - np.eye(N_LABELS))
+        solver = new_solver(SDCACRF, problem, loss="hinge")
+        assert len(solver.solver.visitors) == (n_jobs or 1)
+        loop = FitMonitor(solver, max_iter=400, tol=1e-6).run()
+        assert loop.converged
+        primal.append(loop.rows[-1]["primal"])
+    assert primal[0] == pytest.approx(primal[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("acceleration", [None, "proximal_point"])
+def test_threads_with_a_threshold_do_what_one_thread_does_in_turn(acceleration, form):
+    problem = draw_sparse(form, 3, n_sequences=400)
+    threads, turns = (new_solver(SDCACRF, problem, acceleration) for _ in range(2))
+    (turns if acceleration is None else turns.solver).kernel.in_turn = True
+    for _ in range(3):
+        threads.epoch()
+        turns.epoch()
+        assert_array_equal(threads.model.w, turns.model.w)
 
 
 def test_workers_draw_from_their_shards_by_gap(form):

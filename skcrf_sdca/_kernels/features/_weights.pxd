@@ -42,7 +42,9 @@ cdef class Weights:
         self, double shrink, Weights other, double gain) noexcept nogil
     cdef Weights moved(self)
     cdef void refresh_rows(self, const int* rows, Py_ssize_t count) noexcept nogil
+    cdef void refresh_range(self, Py_ssize_t begin, Py_ssize_t end) noexcept nogil
     cdef void refresh_biases(self) noexcept nogil
+    cdef void refresh_part(self, Py_ssize_t part, Py_ssize_t n_parts) noexcept nogil
 
 
 cdef class SparseWeights(Weights):
@@ -85,6 +87,9 @@ cdef class FeatureSums(PenaltyRise):
     cdef void score_blocks(self, Py_ssize_t length, double* scores) noexcept nogil
     cdef void add_to_weights(self, double step) noexcept nogil
     cdef void add_to(self, Weights out, double step) noexcept nogil
+    cdef void add_counted(
+        self, Weights out, double step, SigmaPrime times,
+        double bias_factor) noexcept nogil
 
 
 cdef class SparseFeatureSums(FeatureSums):
@@ -94,3 +99,11 @@ cdef class SparseFeatureSums(FeatureSums):
     cdef double[::1] dual               # v where the features are: rows, then biases
     cdef double[::1] weight             # factors of rows over that of biases
     cdef double[::1] ones
+    cdef Py_ssize_t[3] ends             # of the tiers of features in dual
+
+    cdef void add_slope(
+        self, const double* v, const double* a, const double* weight, Py_ssize_t n,
+        double moved, double times, double* value, double* second) noexcept nogil
+    cdef double rise_of(
+        self, const double* v, const double* a, const double* weight, Py_ssize_t n,
+        double moved, double times) noexcept nogil

@@ -251,18 +251,32 @@ cdef class Weights:
     cdef void refresh_rows(self, const int* rows, Py_ssize_t count) noexcept nogil:
         """Compute rows of coef from the weights that visits move."""
 
+    cdef void refresh_range(self, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+        """Compute the rows begin <= j < end of coef, see `refresh_rows`."""
+
     cdef void refresh_biases(self) noexcept nogil:
         """Compute all weights but coef from the weights that visits move."""
 
-    def refresh(self):
-        """Compute all weights from the weights that visits move."""
+    def refresh(self, Py_ssize_t part=0, Py_ssize_t n_parts=1):
+        """Compute one of some parts of all weights from the weights that visits move.
+        """
+        with nogil:
+            self.refresh_part(part, n_parts)
+
+    cdef void refresh_part(self, Py_ssize_t part, Py_ssize_t n_parts) noexcept nogil:
+        """Compute one of some parts of all weights; the first has all but coef."""
+        self.refresh_range(
+            part * self.n_features // n_parts, (part + 1) * self.n_features // n_parts
+        )
+        if part == 0:
+            self.refresh_biases()
 
 
 cdef class SparseWeights(Weights):
     """Weights w_j = factor_j soft(v_j) of an elastic net, which follow dual weights v.
 
-    soft(v) = v - min(max(v, -threshold), threshold); the factors are 1 / curvature
-    until others are set. A row of coef that is all 0 is not read for scores.
+    soft(v) = v - min(max(v, -threshold), threshold); the factors are 1 until
+    `set_factors`. A row of coef that is all 0 is not read for scores.
 
     Parameters
     ----------
@@ -271,18 +285,16 @@ cdef class SparseWeights(Weights):
     dual : Weights
         v, of the same shape.
     threshold : float
-    factors : tuple
-        The arguments of `set_factors`.
     """
 
     def __init__(
         self, blocks, bint boundaries=True, RowLayout layout=None, *, Weights dual,
-        double threshold, factors,
+        double threshold,
     ):
         super().__init__(blocks, boundaries, layout)
         self.dual = dual
         self.threshold = threshold
-        self.set_factors(*factors)
+        self.set_factors(None, np.ones(1), 1.0)
         self.active = np.ones(max(self.n_features, 1), dtype=np.uint8)
 
     cdef FeatureSums new_sums(self, DistinctFeatures features):
@@ -359,13 +371,11 @@ cdef class SparseWeights(Weights):
             &self.dual.transition[0], t, f, self.n_tied, <double*> &self.transition[0]
         )
 
-    def refresh(self):
-        """Compute all weights from the dual weights."""
+    cdef void refresh_range(self, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+        """Compute the rows begin <= j < end of coef from their dual weights."""
         cdef Py_ssize_t j
-        with nogil:
-            for j in range(self.n_features):
-                self.refresh_row(j)
-            self.refresh_biases()
+        for j in range(begin, end):
+            self.refresh_row(j)
 
 
 cdef void set_all(double* x, double value, Py_ssize_t n) noexcept nogil:
@@ -515,24 +525,25 @@ cdef class FeatureSums:
 
     cdef void add_to_weights(self, double step) noexcept nogil:
         """Add step times the features, counted sigma_prime times, to all blocks."""
-        self.features.move_coef(
-            self.i, step * self.sigma_prime.frequent, step * self.sigma_prime.rare,
-            step, &self.distinct[0], self.weights.n_labels,
-            <double*> self.weights.coef_pointer(),
-        )
-        self.weights.add_to_blocks(
-            step * self.sigma_prime.frequent * self.weights.bias_factor,
-            self.first_node, self.last_node, &self.node[0], &self.edge[0],
+        self.add_counted(
+            self.weights, step, self.sigma_prime, self.weights.bias_factor
         )
 
     cdef void add_to(self, Weights out, double step) noexcept nogil:
         """Add step times the features, counted once, to all blocks of other weights."""
+        self.add_counted(out, step, SigmaPrime(1.0, 1.0), 1.0)
+
+    cdef void add_counted(
+        self, Weights out, double step, SigmaPrime times, double bias_factor
+    ) noexcept nogil:
+        """Add step times the features, each tier counted so many times."""
         self.features.move_coef(
-            self.i, step, step, step, &self.distinct[0], out.n_labels,
-            <double*> out.coef_pointer(),
+            self.i, step * times.frequent, step * times.rare, step, &self.distinct[0],
+            out.n_labels, <double*> out.coef_pointer(),
         )
         out.add_to_blocks(
-            step, self.first_node, self.last_node, &self.node[0], &self.edge[0]
+            step * times.frequent * bias_factor, self.first_node, self.last_node,
+            &self.node[0], &self.edge[0],
         )
 
 
@@ -559,16 +570,20 @@ cdef class SparseFeatureSums(FeatureSums):
 
     cdef void measure(self, double scale) noexcept nogil:
         """Measure the rise, and copy the dual weights of the features."""
-        cdef Py_ssize_t n = self.weights.n_labels
+        cdef Py_ssize_t i = self.i, n = self.weights.n_labels
+        cdef Py_ssize_t count = self.features.count_frequent(i)
         cdef double* out = &self.dual[0]
         self.quadratic = scale * self.squared_norm()
         self.scale = scale
+        self.ends[0] = self.features.size_of_first(i, count, n)
+        count += self.features.count_rare(i)
+        self.ends[1] = self.features.size_of_first(i, count, n)
+        self.ends[2] = self.features.size(i, n)
         self.features.spread(
-            self.i, &self.weights.factors, self.weights.bias_factor, n,
-            &self.weight[0],
+            i, &self.weights.factors, self.weights.bias_factor, n, &self.weight[0]
         )
-        self.features.copy_coef(self.i, self.moved.coef_pointer(), n, out)
-        out += self.features.size(self.i, n)
+        self.features.copy_coef(i, self.moved.coef_pointer(), n, out)
+        out += self.ends[2]
         memcpy(out, &self.moved.intercept[0], n * sizeof(double))
         memcpy(out + n, &self.moved.start[0], n * sizeof(double))
         memcpy(out + 2 * n, &self.moved.end[0], n * sizeof(double))
@@ -577,66 +592,93 @@ cdef class SparseFeatureSums(FeatureSums):
             self.weights.n_tied * sizeof(double),
         )
 
-    # R'(s) = sum factor a (soft(v) - soft(u)), u = v - s scale a, over the features a
-    # of the direction; R''(s) = scale times the sum of factor a^2 where u is not shrunk
-    # to 0.
+    # R'(s) = sum factor a (soft(v) - soft(u)), u = v - s times scale a, over the
+    # features a of the direction; R''(s) = scale times the sum of factor times a^2
+    # where u is not shrunk to 0. R is convex, so that R(s) for times = sigma_prime,
+    # divided by sigma_prime, bounds the part of one worker, see _rounds.pyx.
     cdef double slope(self, double step, double* curvature) noexcept nogil:
         """Return R'(step) and write R''(step)."""
-        cdef Py_ssize_t n = self.weights.n_labels
-        cdef Py_ssize_t n_coef = self.features.size(self.i, n)
-        cdef double value = 0.0, second = 0.0, t = self.sparse.threshold
-        cdef double moved = step * self.scale
-        cdef const double* v = &self.dual[0] + n_coef
+        cdef Py_ssize_t n = self.weights.n_labels, begin = 0
+        cdef double value = 0.0, second = 0.0, moved = step * self.scale
+        cdef double frequent = self.sigma_prime.frequent
+        cdef double[3] times = [frequent, self.sigma_prime.rare, 1.0]
+        cdef const double* v = &self.dual[0]
         cdef const double* one = &self.ones[0]
-        ops.shrunk_slope(
-            &self.dual[0], &self.distinct[0], &self.weight[0], moved, t, n_coef, &value,
-            &second,
-        )
-        ops.shrunk_slope(v, &self.node[0], one, moved, t, n, &value, &second)
+        cdef int tier
+        for tier in range(3):
+            self.add_slope(
+                v + begin, &self.distinct[0] + begin, &self.weight[0] + begin,
+                self.ends[tier] - begin, moved, times[tier], &value, &second,
+            )
+            begin = self.ends[tier]
+        v += begin
+        self.add_slope(v, &self.node[0], one, n, moved, frequent, &value, &second)
         if self.weights.boundaries:
-            ops.shrunk_slope(
-                v + n, self.first_node, one, moved, t, n, &value, &second
+            self.add_slope(
+                v + n, self.first_node, one, n, moved, frequent, &value, &second
             )
-            ops.shrunk_slope(
-                v + 2 * n, self.last_node, one, moved, t, n, &value, &second
+            self.add_slope(
+                v + 2 * n, self.last_node, one, n, moved, frequent, &value, &second
             )
-            ops.shrunk_slope(
-                v + 3 * n, &self.edge[0], one, moved, t, self.weights.n_tied, &value,
-                &second,
+            self.add_slope(
+                v + 3 * n, &self.edge[0], one, self.weights.n_tied, moved, frequent,
+                &value, &second,
             )
         curvature[0] = self.scale * self.weights.bias_factor * second
         return self.weights.bias_factor * value
+
+    cdef void add_slope(
+        self, const double* v, const double* a, const double* weight, Py_ssize_t n,
+        double moved, double times, double* value, double* second,
+    ) noexcept nogil:
+        """Add what n features, counted so many times, give to R' and R''."""
+        cdef double own = 0.0
+        ops.shrunk_slope(
+            v, a, weight, times * moved, self.sparse.threshold, n, value, &own
+        )
+        second[0] += times * own
 
     # The rise over scale is 0 for scale = 0, as the direction has no features then. Its
     # product with a factor that has overflown would be no number.
     cdef double value(self, double step) noexcept nogil:
         """Return R(step)."""
-        cdef Py_ssize_t n = self.weights.n_labels
-        cdef Py_ssize_t n_coef = self.features.size(self.i, n)
-        cdef double moved = step * self.scale, t = self.sparse.threshold
-        cdef const double* v = &self.dual[0] + n_coef
+        cdef Py_ssize_t n = self.weights.n_labels, begin = 0
+        cdef double moved = step * self.scale, rise = 0.0
+        cdef double frequent = self.sigma_prime.frequent
+        cdef double[3] times = [frequent, self.sigma_prime.rare, 1.0]
+        cdef const double* v = &self.dual[0]
         cdef const double* one = &self.ones[0]
         cdef double factor = self.weights.bias_factor / self.scale
-        cdef double rise
+        cdef int tier
         if isinf(factor):
             return 0.0
-        rise = (
-            ops.shrunk_rise(
-                &self.dual[0], &self.distinct[0], &self.weight[0], moved, t, n_coef
+        for tier in range(3):
+            rise += self.rise_of(
+                v + begin, &self.distinct[0] + begin, &self.weight[0] + begin,
+                self.ends[tier] - begin, moved, times[tier],
             )
-            + ops.shrunk_rise(v, &self.node[0], one, moved, t, n)
-        )
+            begin = self.ends[tier]
+        v += begin
+        rise += self.rise_of(v, &self.node[0], one, n, moved, frequent)
         if self.weights.boundaries:
-            rise += ops.shrunk_rise(v + n, self.first_node, one, moved, t, n)
-            rise += ops.shrunk_rise(v + 2 * n, self.last_node, one, moved, t, n)
-            rise += ops.shrunk_rise(
-                v + 3 * n, &self.edge[0], one, moved, t, self.weights.n_tied
+            rise += self.rise_of(v + n, self.first_node, one, n, moved, frequent)
+            rise += self.rise_of(v + 2 * n, self.last_node, one, n, moved, frequent)
+            rise += self.rise_of(
+                v + 3 * n, &self.edge[0], one, self.weights.n_tied, moved, frequent
             )
         return factor * rise
 
+    cdef double rise_of(
+        self, const double* v, const double* a, const double* weight, Py_ssize_t n,
+        double moved, double times,
+    ) noexcept nogil:
+        """Return what n features, counted so many times, add to the rise."""
+        cdef double t = self.sparse.threshold
+        return ops.shrunk_rise(v, a, weight, times * moved, t, n) / times
+
     cdef void add_to_weights(self, double step) noexcept nogil:
         """Add step times the features to the dual weights; the weights follow."""
-        self.add_to(self.moved, step)
+        self.add_counted(self.moved, step, self.sigma_prime, 1.0)
         self.features.shrink_coef(
             self.i, self.moved.coef_pointer(), self.sparse.threshold,
             &self.sparse.factors, self.weights.n_labels, &self.sparse.active[0],

@@ -12,6 +12,9 @@ of rare features are nearly orthogonal and have a ratio little above 1, while ch
 frequent features are more alike. So the ratio of each tier is measured whenever the
 tier is aggregated, and sigma_prime is a little more than the ratio.
 
+Where weights follow dual weights (`SparseWeights`), the dual weights are aggregated,
+and each worker computes its local weights from the aggregated ones.
+
 A round is a number of visits for each worker, not a time: the bits of the result depend
 on the number of workers, and not on which of them is faster.
 """
@@ -47,6 +50,8 @@ cdef class Rounds:
     Parameters
     ----------
     local_weights : LocalWeights
+    n_frequent, n_shared : int
+        How many features are frequent, and shared: the first rows of local weights.
     work : int
         Work of a worker in a round, see `Visitor.work_of`.
     period : int
@@ -64,6 +69,8 @@ cdef class Rounds:
     """
 
     cdef LocalWeights local_weights
+    cdef Py_ssize_t n_frequent
+    cdef Py_ssize_t n_shared
     cdef Py_ssize_t work
     cdef Py_ssize_t period
     cdef double margin
@@ -79,11 +86,13 @@ cdef class Rounds:
     cdef SquaredNorms* rare
 
     def __init__(
-        self, LocalWeights local_weights, *, Py_ssize_t work, Py_ssize_t period,
-        double margin, double memory,
+        self, LocalWeights local_weights, *, Py_ssize_t n_frequent,
+        Py_ssize_t n_shared, Py_ssize_t work, Py_ssize_t period, double margin,
+        double memory,
     ):
         cdef Py_ssize_t n_workers = local_weights.n_workers
         self.local_weights = local_weights
+        self.n_frequent, self.n_shared = n_frequent, n_shared
         self.work, self.period = work, period
         self.margin, self.memory = margin, memory
         self.next_sigma_prime.frequent = self.next_sigma_prime.rare = n_workers
@@ -130,7 +139,7 @@ cdef class Rounds:
         ValueError
             If a number is not finite.
         """
-        cdef Worker state = self.start(worker, uniforms, order)
+        cdef Worker state = self.start(worker, visitor, uniforms, order)
         cdef bint finite = True
         with nogil:
             while not state.done:
@@ -142,7 +151,7 @@ cdef class Rounds:
                     # Other workers may not have aggregated their parts.
                     state.done = False
                     break
-                self.measure(&state)
+                self.measure(&state, visitor)
         visitor.check(finite, state.plan.sequence)
         if state.done:
             self.finish(&state, worker)
@@ -166,7 +175,7 @@ cdef class Rounds:
         cdef bint finite
         self.begin()
         for p in range(n):
-            states[p] = self.start(p, visits[p][0], visits[p][1])
+            states[p] = self.start(p, visitors[p], visits[p][0], visits[p][1])
         while not states[0].done:
             for p in range(n):
                 visitor = visitors[p]
@@ -176,12 +185,13 @@ cdef class Rounds:
             for p in range(n):
                 self.aggregate(&states[p], p)
             for p in range(n):
-                self.measure(&states[p])
+                visitor = visitors[p]
+                self.measure(&states[p], visitor)
         for p in range(n):
             self.finish(&states[p], p)
 
     cdef Worker start(
-        self, Py_ssize_t worker, const double[:, ::1] uniforms,
+        self, Py_ssize_t worker, DualVisitor visitor, const double[:, ::1] uniforms,
         const Py_ssize_t[::1] order,
     ):
         """Return the state of a worker before its first round."""
@@ -195,6 +205,7 @@ cdef class Rounds:
         if self.stale:
             with nogil:
                 self.local_weights.load(worker)
+                visitor.item.weights.refresh_part(0, 1)
         return state
 
     cdef void finish(self, Worker* state, Py_ssize_t worker):
@@ -228,14 +239,17 @@ cdef class Rounds:
                 worker, True, state.sigma_prime.rare
             )
 
-    cdef void measure(self, Worker* state) noexcept nogil:
-        """Set sigma_prime, when all parts have been aggregated."""
+    cdef void measure(self, Worker* state, DualVisitor visitor) noexcept nogil:
+        """Set sigma_prime and local weights, when all parts have been aggregated."""
         cdef SquaredNorms rare = SquaredNorms(0.0, 0.0)
         state.frequent.of_sum *= self.memory
         state.frequent.summed *= self.memory
         self.add(&state.frequent, self.frequent)
         state.sigma_prime.frequent = self.sigma_prime_for(&state.frequent)
+        visitor.item.weights.refresh_range(0, self.n_frequent)
+        visitor.item.weights.refresh_biases()
         if state.with_rare:
+            visitor.item.weights.refresh_range(self.n_frequent, self.n_shared)
             self.add(&rare, self.rare)
             state.sigma_prime.rare = self.sigma_prime_for(&rare)
 
