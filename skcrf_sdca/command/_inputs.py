@@ -50,19 +50,29 @@ def format_name(options, first):
 
 def labelled_sentences(source, names, options):
     """Return the tokens and the labels of all sentences of files, and their Reading."""
-    reading, X, y = reading_of(options, labelled=True), [], []
+    (reading, form), X, y = labelled_reading(source, options), [], []
+    for sentence in sentences_of(source, names, reading):
+        X.append(sentence.tokens)
+        y.append(sentence.labels)
+    check_any(y, names)
+    return X, y if form is None else unify_labels(y, form), reading
+
+
+def labelled_reading(source, options):
+    """Return the Reading of labelled files, and the form of labels in them, or None."""
+    reading = reading_of(options, labelled=True)
     has_features = isinstance(source, AttributesFormat)
     name = source.name if has_features else format_name(options, options.files[0])
     is_guess = options.format is None and not has_features
     # Errors name the option, too.
     reading.take("format", name, option="format" if is_guess else None)
+    return reading, options.label_form or FORMATS[name].label_form
+
+
+def sentences_of(source, names, reading):
+    """Yield the sentences of all files."""
     for file in names:
-        for sentence in source.sentences(file, reading):
-            X.append(sentence.tokens)
-            y.append(sentence.labels)
-    check_any(y, names)
-    form = options.label_form or FORMATS[name].label_form
-    return X, y if form is None else unify_labels(y, form), reading
+        yield from source.sentences(file, reading)
 
 
 def warn_of(reading):

@@ -13,6 +13,7 @@ from ._streams import PROGRAM, lasting_messages, say, write
 # The modules of the subcommands; that of `info` imports NumPy alone.
 _SUBCOMMANDS = {
     "train": "_train",
+    "pack": "_pack",
     "tag": "_tag",
     "eval": "_evaluate",
     "explain": "_explain",

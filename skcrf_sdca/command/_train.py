@@ -1,32 +1,33 @@
 """`skcrf-sdca train` fits a Tagger to labelled text and saves it."""
 
-import argparse
 import contextlib
 import math
+import os
 import sys
 import time
 from functools import partial
 
-from skcrf_sdca.compat._crf import penalty_of
-from skcrf_sdca.estimators.alpha_path import SEARCHES
 from skcrf_sdca.estimators.crfs import CRF
-from skcrf_sdca.estimators.solver_choice import SOLVERS
 from skcrf_sdca.estimators.tagger import Tagger
-from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.persistence import save_model
 from skcrf_sdca.persistence._head import checked_metadata
-from skcrf_sdca.structures.chain.constraints import FROM_DATA
-from skcrf_sdca.structures.chain.label_parts import BY_NAME
-from skcrf_sdca.structures.scores import DECODERS, VITERBI
 from skcrf_sdca.text import LabelPairs
-from skcrf_sdca.text.features.values import WORD
 
 from . import _parsers
-from ._evaluate import add_scheme_option, report
-from ._formats import AttributesFormat
+from ._corpora import described, fitted_tagger, is_packed, of_new_file, opened
+from ._evaluate import report
+from ._first_steps import (
+    add_text_options,
+    check_features,
+    check_has_features,
+    first_step,
+    take_features,
+)
+from ._fit_options import add_fit_options, parameters
 from ._inputs import (
     labelled_sentences,
     load_tagger,
+    source_of,
     untrained_source,
     warn_of,
 )
@@ -35,11 +36,6 @@ from ._outputs import check_not_read, check_writable, named_output
 from ._schemes import chosen
 from ._search import best_penalty, divided
 from ._streams import say, write
-from ._template_files import (
-    checked_features,
-    default_templates,
-    read_templates,
-)
 
 HELP = "train a model on labelled files and save it"
 
@@ -64,124 +60,9 @@ def add_options(parser):
         "repeated; info shows it",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
-    _add_text_options(parser.add_argument_group("text and features"))
-    _add_fit_options(parser.add_argument_group("fit"))
+    add_text_options(parser.add_argument_group("text and features"))
+    add_fit_options(parser.add_argument_group("fit"))
     _parsers.add_options(parser.add_argument_group("dependency trees"))
-
-
-def _add_text_options(group):
-    group.add_argument(
-        "--templates", metavar="FILE", help="templates of the features, one on a line"
-    )
-    add_scheme_option(group, "the first in which all labels are valid")
-    group.add_argument(
-        "--repair",
-        action="store_true",
-        help="make labels valid, in --scheme or a scheme in which almost all are valid",
-    )
-
-
-def _add_fit_options(group):
-    group.add_argument(
-        "--solver",
-        choices=["auto", *SOLVERS],
-        default="auto",
-        help="optimiser (default: %(default)s, the one that suits the data)",
-    )
-    _add_weight_options(group)
-    _add_penalty_options(group)
-    for name, what in {
-        "init": "begin at the weights of this model; the optimum is the same",
-        "prior": "keep the weights near to those of this model, of another domain say",
-    }.items():
-        group.add_argument(f"--{name}", metavar="MODEL", help=what)
-    group.add_argument(
-        "--tol", type=float, help="gap, relative to the objective, at which to stop"
-    )
-    group.add_argument(
-        "--max-iter", type=int, metavar="N", help="maximum number of epochs"
-    )
-    group.add_argument(
-        "--decoding",
-        choices=[*DECODERS],
-        default=VITERBI,
-        help="what the model predicts: the most probable path, or the path with most "
-        "right labels in expectation (default: %(default)s)",
-    )
-    group.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1)")
-    group.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        metavar="N",
-        help="seed of the random sampling (default: 0)",
-    )
-
-
-def _add_penalty_options(group):
-    group.add_argument(
-        "--alpha",
-        type=_alpha,
-        help="strength of the regularisation (default: auto, 1 / sentences)",
-    )
-    group.add_argument(
-        "--l1-ratio", type=float, help="share of the l1 norm, from 0 (the default) to 1"
-    )
-    for name, norm in {"c1": "l1", "c2": "squared l2"}.items():
-        group.add_argument(
-            f"--{name}",
-            type=float,
-            help=f"weight of the {norm} norm as in CRFsuite, instead of --alpha",
-        )
-    group.add_argument(
-        "--search",
-        nargs="?",
-        const="path",
-        choices=[*SEARCHES],
-        help="find the penalty that is best on --dev, or on every tenth sentence; "
-        "'halving' fits the better ones for longer, in half of the time of 'path' "
-        "(the default)",
-    )
-
-
-def _add_weight_options(group):
-    for name, what in {
-        "features": "of a feature and a label",
-        "label-pairs": "of labels that follow each other",
-    }.items():
-        group.add_argument(
-            f"--{name}",
-            choices=["auto", "all", "observed"],
-            default="auto",
-            help=f"which pairs {what} have weights (default: auto, all unless these "
-            "are very many)",
-        )
-    group.add_argument(
-        "--min-count",
-        type=float,
-        metavar="N",
-        help="with --features observed: only pairs that occur at least N times",
-    )
-    group.add_argument(
-        "--label-features",
-        choices=[BY_NAME],
-        help="let labels share the weights of the parts between their separators |, "
-        "such as those of --label 'upos|feats'",
-    )
-    group.add_argument(
-        "--transitions",
-        choices=[*FROM_DATA],
-        help="forbid transitions that the files lack, all or but for frequent labels; "
-        "in place of --scheme",
-    )
-
-
-def _alpha(text):
-    try:
-        return text if text == "auto" else float(text)
-    except ValueError as error:
-        message = f"must be a number or 'auto', got {text!r:.80}."
-        raise argparse.ArgumentTypeError(message) from error
 
 
 def run(options):
@@ -194,35 +75,61 @@ def run(options):
     if options.parse:
         with named_output(options):
             _parsers.train(options, partial(_say, options))
+    elif is_packed(options):
+        _train_packed(options)
     else:
         _train_tagger(options)
 
 
 def _train_tagger(options):
-    """Fit a Tagger, save it, and report scores if asked to."""
+    """Fit a Tagger to text, save it, and report scores if asked to."""
     source = untrained_source(options)
-    _check_features(source, options)
+    check_features(source, options)
     others = _other_models(options)
     if source.columns is not None:
         # Before the files are read, which may take long.
-        _first_step(source, options)
+        first_step(source, options)
     X, y, reading = labelled_sentences(source, options.files, options)
     dev = _dev_sentences(source, options)
     scheme, y, remark = chosen(y, options.scheme, options.repair)
     if options.tokens is not None:
         reading.take("tokens", options.tokens)
     tagger = _tagger(source, options, len(X), scheme).set_params(tokens=reading.tokens)
-    crf = tagger[-1]
-    _take_features(reading, source, tagger[0])
+    take_features(reading, source, tagger[0])
     _say(options, f"{reading}; tagging scheme: {scheme}{remark}")
     warn_of(reading)
     if options.search:
         _set_penalty(tagger, X, y, dev, options)
+    tagger = _fitted(partial(tagger.fit, X, y, **others), options)
+    if dev is not None:
+        _report(tagger, dev, source)
+
+
+def _train_packed(options):
+    """Fit a Tagger to a packed folder, save it, and report scores if asked to."""
+    if options.dev is not None:
+        # Both before the fit, which may take long.
+        write([])
+        os.stat(options.dev)
+    corpus, about = opened(options)
+    others, scheme = _other_models(options), options.scheme or about.scheme
+    has_pairs = _has_label_pairs(corpus.features)
+    crf = CRF(**parameters(options, len(corpus.X), scheme, has_pairs))
+    _say(options, f"{described(corpus)}; tagging scheme: {scheme}")
+    tagger = _fitted(partial(fitted_tagger, corpus, about, crf, **others), options)
+    if options.dev is not None:
+        of_dev = of_new_file(options, options.dev)
+        source = source_of(tagger, of_dev, options.dev)
+        _report(tagger, _dev_sentences(source, of_dev), source)
+
+
+def _fitted(fit, options):
+    """Return the Tagger that a function fits, trimmed, and saved to the output."""
     begin = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr):
-        tagger.fit(X, y, **others)
-    seconds = time.perf_counter() - begin
-    _check_has_features(crf, options)
+        tagger = fit()
+    seconds, crf = time.perf_counter() - begin, tagger[-1]
+    check_has_features(crf.n_features_in_, options)
     if crf.l1_ratio > 0.0:
         tagger.prune().sparsify()
     with named_output(options):
@@ -234,9 +141,13 @@ def _train_tagger(options):
         f"{(crf.coef_ != 0).sum()} weights of {crf.n_features_in_} features "
         f"and {len(crf.classes_)} labels",
     )
-    if dev is not None:
-        found = tagger.predict(dev[0])
-        write([report(dev[1], found, None, source.label_columns), "\n"])
+    return tagger
+
+
+def _report(tagger, dev, source):
+    """Write the scores of a Tagger on the sentences of --dev."""
+    X, y = dev
+    write([report(y, tagger.predict(X), None, source.label_columns), "\n"])
 
 
 def _other_models(options):
@@ -258,34 +169,16 @@ def _dev_sentences(source, options):
 
 def _tagger(source, options, n_sequences, scheme):
     """Return the Tagger to fit."""
-    name, first = _first_step(source, options)
-    templates = getattr(first, "templates", ())
-    has_pairs = any(isinstance(t, LabelPairs) for t in templates)
-    crf = CRF(**_parameters(options, n_sequences, scheme, has_pairs))
+    name, first = first_step(source, options)
+    has_pairs = _has_label_pairs(first)
+    crf = CRF(**parameters(options, n_sequences, scheme, has_pairs))
     return Tagger([(name, first), (source.label, crf)])
 
 
-def _first_step(source, options):
-    """Return the name and the first step of a Tagger."""
-    if isinstance(source, AttributesFormat):
-        return source.name, SequenceVectorizer()
-    return "features", _features(source, options)
-
-
-def _check_features(source, options):
-    """End with a usage error if tokens with features of their own get templates."""
-    if isinstance(source, AttributesFormat) and options.templates is not None:
-        options.usage_error(
-            f"--templates: tokens of the format {source.name} have features already."
-        )
-
-
-def _take_features(reading, source, first):
-    """Say which columns are features: those that templates read, but for words."""
-    if "features" in reading.taken:
-        read = [name for name in first.read_columns() if name != WORD]
-        option = reading.guesses.get("features")
-        reading.take("features", ", ".join(read) or "none", option=option)
+def _has_label_pairs(features):
+    """Return whether templates make features of pairs of labels."""
+    templates = getattr(features, "templates", ())
+    return any(isinstance(template, LabelPairs) for template in templates)
 
 
 def _set_penalty(tagger, X, y, dev, options):
@@ -329,53 +222,6 @@ def _check_usage(options):
         options.usage_error(
             "--c1 and --c2 must be finite and not negative, and one must be above 0."
         )
-
-
-def _check_has_features(crf, options):
-    if crf.n_features_in_ == 0:
-        raise ValueError(
-            f"{_templates_name(options)}: no token has a feature: the templates reach "
-            "beyond the ends of all sentences."
-        )
-
-
-def _features(source, options):
-    """Return the TokenFeatures of a format whose columns are known."""
-    if options.templates is None:
-        templates = default_templates(source.read_columns)
-    else:
-        templates = read_templates(options.templates, source.read_columns)
-    return checked_features(templates, source.columns, _templates_name(options))
-
-
-def _templates_name(options):
-    return "default templates" if options.templates is None else options.templates
-
-
-def _parameters(options, n_sequences, scheme, has_pairs):
-    """Return the parameters of `CRF` that the options give."""
-    alpha, l1_ratio = options.alpha, options.l1_ratio
-    if options.c1 is not None or options.c2 is not None:
-        alpha, l1_ratio = penalty_of(options.c1 or 0.0, options.c2 or 0.0, n_sequences)
-    transitions = options.transitions or (None if scheme == "none" else scheme)
-    given = {
-        "alpha": alpha,
-        "solver": options.solver,
-        "decoding": options.decoding,
-        "l1_ratio": l1_ratio,
-        "tol": options.tol,
-        "max_iter": options.max_iter,
-        "n_jobs": options.jobs,
-        "random_state": options.seed,
-        "features": options.features,
-        "label_pairs": options.label_pairs,
-        "label_features": options.label_features,
-        "min_count": options.min_count,
-        "transitions": transitions,
-        "edge_features": ["b:*"] if has_pairs else None,
-        "verbose": int(not options.quiet),
-    }
-    return {name: value for name, value in given.items() if value is not None}
 
 
 def _say(options, message):

@@ -204,7 +204,7 @@ class PackedCorpus:
         crf : CRF of chains
             It is changed.
         **params : dict
-            Arguments of its ``fit``, such as ``init``.
+            Arguments of its ``fit``, such as ``init``, but for ``prior``.
 
         Returns
         -------
@@ -215,12 +215,17 @@ class PackedCorpus:
         Raises
         ------
         ValueError, TypeError
-            As ``crf.fit``.
+            As ``crf.fit``; and ValueError for a ``prior``.
 
         See Also
         --------
         PackedCorpus : Has an example.
         """
+        if params.get("prior") is not None:
+            raise ValueError(
+                "prior is not taken: the packed rows have no place for the features "
+                "that the prior alone has; fit on the sequences themselves."
+            )
         return set_input(crf.fit(self.X, self.y, **params), self.input_attributes())
 
     def input_attributes(self) -> dict[str, Any]:

@@ -40,13 +40,24 @@ _BYTES_AT_ONCE = 2**20
 class CorpusWriter:
     """Writes labelled sequences part by part; `PackedCorpus.writer` makes it.
 
+    Parameters
+    ----------
+    path : str
+        The folder.
+    rows : PackedWriter
+        It takes the rows.
+    codes : file
+        It takes the numbers of the labels.
+    features : TokenFeatures or None
+        As for `PackedCorpus.writer`.
+
     Attributes
     ----------
     metadata : dict
         What the program says of the corpus; it may be set until the block ends. As for
         `save_model`.
-    n_sequences : int
-        How many have been written.
+    n_sequences, n_features : int
+        How many have been written, and how many features they have.
 
     Examples
     --------
@@ -116,6 +127,11 @@ class CorpusWriter:
                 "a part could not be written before: the corpus would lack some of its "
                 "sequences; begin again with a new writer."
             )
+
+    @property
+    def n_features(self) -> int:
+        """How many features the parts have, together."""
+        return getattr(self._vectorizer, "n_features_out_", 0)
 
     def _check_labels(self, labels):
         """Raise ValueError or TypeError for labels that no array of all could have."""

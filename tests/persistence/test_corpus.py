@@ -75,6 +75,8 @@ def test_a_fit_may_begin_at_a_model_of_items(path):
     crf = corpus.fit(SDCACRF(random_state=0), init=model)
     assert crf.n_iter_ < corpus.fit(SDCACRF(random_state=0)).n_iter_
     np.testing.assert_allclose(crf.primal_objective_, model.primal_objective_, 2e-3)
+    with pytest.raises(ValueError, match="prior is not taken: the packed rows"):
+        corpus.fit(SDCACRF(), prior=model)
 
 
 def test_models_of_one_corpus_learn_apart(path):
