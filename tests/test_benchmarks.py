@@ -203,7 +203,7 @@ def test_residual_sampling_is_compared(run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "n_rows"), [("nonuniformity", 6), ("starts", 15)])
+@pytest.mark.parametrize(("name", "n_rows"), [("nonuniformity", 6), ("starts", 18)])
 def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
     done = run(name, "--quick", "--task", "ocr", data=corpora)
     assert len(done.stdout.splitlines()) == 1 + n_rows
@@ -215,6 +215,7 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
     [
         ("schedules", ["--task", "ocr"], 16),
         ("several_c", [], 12),
+        ("oeg_starts", ["--task", "ocr"], 6),
         ("sag_variants", [], 7),
         ("exact_blocks", [], 12),
         ("ramp_and_risk", ["--tol", "0.1"], 15),

@@ -8,9 +8,15 @@ from collections import Counter
 from collections.abc import Mapping, Set
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import entr, softmax, xlogy
 
-from reference import edge_marginals, log_partition, node_marginals
+from reference import (
+    all_features,
+    all_paths,
+    edge_marginals,
+    log_partition,
+    node_marginals,
+)
 
 
 def unpack(w, n_features, n_labels):
@@ -139,6 +145,41 @@ class SDCATwin:
         self.edge[i] = edge + s * edge_direction
         self.w = self.w + s * v
         self.steps[i] = s
+
+
+class OEGTwin:
+    """OEG of [Schmidt15, footnote 9], with a natural parameter for each labelling.
+
+    ``at_nodes`` and ``at_edges`` are the first parameters of the correct ones.
+    """
+
+    def __init__(self, X, y, n_labels, alpha, *, at_nodes, at_edges, first_step):
+        self.features = [all_features(x, n_labels) for x in X]
+        self.scale = 1 / (alpha * len(X))
+        self.theta, self.steps, self.w = [], np.full(len(X), first_step), 0.0
+        for x, labels, features in zip(X, y, self.features, strict=True):
+            equal = all_paths(len(x), n_labels) == labels
+            pairs = equal[:, :-1] & equal[:, 1:]
+            self.theta.append(at_nodes * equal.sum(1) + at_edges * pairs.sum(1))
+            moved = features[equal.all(axis=1)][0] - softmax(self.theta[-1]) @ features
+            self.w = self.w + self.scale * moved
+
+    def dual(self, p, w):
+        """Return n D, but for the entropies of other sequences."""
+        return entr(p).sum() - w @ w / (2 * self.scale)
+
+    def visit(self, i, max_halvings):
+        features, step, old = self.features[i], self.steps[i], softmax(self.theta[i])
+        before = self.dual(old, self.w)
+        for halving in range(max_halvings + 1):
+            theta = (1 - step) * self.theta[i] + step * features @ self.w
+            p = softmax(theta)
+            w = self.w - self.scale * (p - old) @ features
+            if self.dual(p, w) >= before:
+                self.theta[i], self.w = theta, w
+                break
+            step = step / 2 if halving < max_halvings else step
+        self.steps[i] = np.clip(1.05 * step, 0.05, 1.9)
 
 
 class SAGTwin:

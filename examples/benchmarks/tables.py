@@ -8,6 +8,8 @@ import csv
 
 # Printed if there is no number: not reached, or not measured.
 NONE = "-"
+# Width of the columns of a table whose later rows are not known yet.
+STREAMED = 14
 
 
 def show(rows):
@@ -16,6 +18,13 @@ def show(rows):
     for first, *others in rows:
         padded = [text.rjust(w) for text, w in zip(others, widths[1:], strict=True)]
         print("  ".join([first.ljust(widths[0]), *padded]), flush=True)
+
+
+def stream(rows):
+    """Print each row of a table when it is made; the first column is left-aligned."""
+    for first, *others in rows:
+        padded = [text.rjust(STREAMED) for text in others]
+        print("  ".join([first.ljust(2 * STREAMED), *padded]), flush=True)
 
 
 def write(rows, output):

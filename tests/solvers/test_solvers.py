@@ -26,7 +26,7 @@ from skcrf_sdca.solvers.samplers import SchemeNames
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain import oracle
 from skcrf_sdca.structures.chain.structure import Chain
-from twins import SAGTwin, SDCATwin, markov_chain
+from twins import OEGTwin, SAGTwin, SDCATwin, markov_chain
 
 N_LABELS = 3
 
@@ -158,6 +158,35 @@ def test_what_holds_after_every_epoch(problem, sampling, line_search):
         if line_search == "newton":
             assert certificate.dual >= dual - 1e-12
         dual = certificate.dual
+
+
+@pytest.mark.parametrize("init_score", [0.0, 3.0, 14.0])
+@pytest.mark.parametrize("alpha", ["auto", 0.02])
+def test_epoch_of_oeg_equals_its_twin(init_score, alpha):
+    problem = draw_problem(seed=5, length=(1, 5), alpha=alpha)
+    solver = make_oeg(problem, sampling="uniform", init_score=init_score, step_init=0.5)
+    twin = OEGTwin(
+        *dense_sequences(problem),
+        N_LABELS,
+        problem.alpha,
+        at_nodes=init_score,
+        at_edges=0.0,
+        first_step=0.5,
+    )
+    order = solver._unvisited
+    for max_halvings in (2, 5, 5, 5):
+        # The package's own draws: a permutation first, then positions.
+        state = solver.rng.bit_generator.state
+        solver.epoch()
+        if max_halvings == 5:
+            solver.rng.bit_generator.state = state
+            positions = solver.rng.random((problem.n_sequences, 2))[:, 1]
+            order = (positions * problem.n_sequences).astype(int)
+        for i in order:
+            twin.visit(i, max_halvings)
+        # The natural parameters have single precision.
+        assert_allclose(solver.model.w, twin.w, rtol=0, atol=1e-5)
+        assert_allclose(solver.steps, twin.steps, rtol=1e-12)
 
 
 @pytest.mark.parametrize("length", [1, 2, (1, 6)])
