@@ -203,7 +203,7 @@ def test_residual_sampling_is_compared(run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "n_rows"), [("nonuniformity", 6), ("starts", 18)])
+@pytest.mark.parametrize(("name", "n_rows"), [("nonuniformity", 6), ("starts", 16)])
 def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
     done = run(name, "--quick", "--task", "ocr", data=corpora)
     assert len(done.stdout.splitlines()) == 1 + n_rows

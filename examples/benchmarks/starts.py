@@ -1,10 +1,9 @@
 """Measure starts and searches: OEG's first scores, SAG's first L, every search, SDCA's.
 
 [Schmidt15, fig. 4] starts OEG with a score of 3 or 10 at the labels, and without the
-pass in random order (here: with draws instead). It has the score at edges, too
-(oeg_starts.py); with "pairs", every edge has it whose pair of labels the sequence has
-anywhere. Its text says that a first Lipschitz constant of SAG that is too small does
-not matter. [LePriol18, sec. 6] also has SAG-NUS with a search at every visit, and
+pass in random order (here: with draws instead); it has the score at edges, too
+(oeg_starts.py). Its text says that a first Lipschitz constant of SAG that is too small
+does not matter. [LePriol18, sec. 6] also has SAG-NUS with a search at every visit, and
 [footnote 4] a line search that begins at 0.5 and not at the last step; its appendix A.1
 says that uniform marginals are a bad start of SDCA. Random ones are those of
 independent positions, uniform on the simplex (report of 2017, algorithm 1).
@@ -49,14 +48,6 @@ def visit_drawn(solver, n):
     solver.n_oracle_calls = solver.kernel.n_oracle_calls
 
 
-def score_pairs(solver):
-    """Let OEG start with scores at the pairs of labels that a sequence has."""
-    problem = solver.problem
-    pairs = problem.targets.potentials(problem.structure).tied
-    solver.theta.tied[:] = np.where(pairs > 0, solver.init_score, 0.0)
-    solver.take(solver.theta)
-
-
 def first_constant(value):
     """Return a change of SAG's first Lipschitz constant."""
 
@@ -97,8 +88,6 @@ VARIANTS = {
     "OEG, 3": oeg(3.0),
     "OEG, 10": oeg(10.0),
     "OEG, 14": oeg(14.0),
-    "OEG, 3, pairs": oeg(3.0, score_pairs),
-    "OEG, 14, pairs": oeg(14.0, score_pairs),
     "OEG, 3, draws": oeg(3.0, skip_order),
     "OEG, 14, draws": oeg(14.0, skip_order),
     "SAG-NUS*": (SAG, {}, nothing, nothing),
