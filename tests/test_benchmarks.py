@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import importlib
 import json
 import os
 import subprocess
@@ -11,11 +12,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 FOLDER = Path(__file__).parents[1] / "examples" / "benchmarks"
 # Scripts that draw or print the runs of the campaign: the file that each is asked to
 # write, and the files that it writes.
 SCRIPTS = {
+    "authors_data": ("authors.png", ["authors.png"]),
     "convergence": ("a.png", ["a.png"]),
     "convergence_table": ("a.csv", ["a_ocr.csv"]),
     "elastic_net": (None, []),
@@ -112,6 +115,22 @@ def run(forks, tmp_path):
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
+
+
+def test_the_sentences_of_the_authors_are_read(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    authors = importlib.import_module("authors")
+    # Two templates, of which the first has the attributes 1 and 2.
+    X = np.array([[1, 3], [2, 0], [0, 0], [0, 1], [0, 0]], dtype=np.uint16)
+    y = np.array([7, 2, 0, 2, 0], dtype=np.uint8)
+    task = authors.packed_task("names", X, y)
+    expected = [[1, 0, 0, 0, 1], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0]]
+    assert_array_equal(task.X.X.toarray(), expected)
+    assert_array_equal(task.X.offsets, [0, 2, 3])
+    assert [list(labels) for labels in task.y] == [[7, 2], [2]]
+    assert task.alpha == 0.5
+    (labels,) = authors.packed_task("names", X, y, first=1).y
+    assert list(labels) == [7, 2]
 
 
 @pytest.mark.slow
