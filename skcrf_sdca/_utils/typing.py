@@ -75,7 +75,9 @@ class SupportsWrite(Protocol):
 RandomState: TypeAlias = "int | np.random.RandomState | None"
 
 Alpha: TypeAlias = float | Literal["auto"]
-LossName: TypeAlias = Literal["log_loss", "softmax_margin", "hinge"]
+LossName: TypeAlias = Literal[
+    "log_loss", "softmax_margin", "hinge", "sparsemap", "smooth_hinge"
+]
 OnlineLossName: TypeAlias = LossName | Literal["perceptron"]
 Cost: TypeAlias = HasShape | Sequence[Sequence[float]] | Mapping[Any, float]
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float]

@@ -177,7 +177,9 @@ class HasSolver:
     def _made_solver(self, solver, problem, acceleration):
         options = self._options_of(solver)
         # An average is a dual point, from which w follows if the penalty has curvature.
-        is_averaged = issubclass(solver, BCFW) and problem.penalty.curvature > 0.0
+        # Weights go to and fro where the loss is not smooth.
+        is_rough = issubclass(solver, BCFW) and not problem.loss.is_smooth
+        is_averaged = is_rough and problem.penalty.curvature > 0.0
         if accelerates(acceleration, problem):
             solver = partial(ProximalPoint, solver=solver)
         if is_averaged:
@@ -280,9 +282,10 @@ def choose(problem, dual=None):
         # Without marginals of cliques SDCA has a bound of the entropy in their place.
         has_cliques = "direct" in problem.structure.levels
         is_small = problem.structure.n_labels < MANY_LABELS or not has_cliques
-        dual = "sdca" if is_small or not problem.loss.is_smooth else "oeg"
-    if not problem.loss.is_smooth:
-        return Choice(dual, "a loss that is not smooth")
+        mixes_few = "few labellings" in problem.loss.offers
+        dual = "sdca" if is_small or mixes_few else "oeg"
+    if "few labellings" in problem.loss.offers:
+        return Choice(dual, "a loss whose expectations mix few labellings")
     if "log sum" not in problem.loss.offers:
         return Choice("lbfgs", "a loss that is no log sum exp")
     n_labels = problem.structure.n_labels

@@ -10,7 +10,8 @@ where s_i(y) = score(x_i, y). The mu of the maximum is the gradient of F. With S
 entropy F is log sum_y exp s(y), and the losses are the family L(beta, gamma) of
 [Martins10, eq. 3], tau = 1 / beta. Log loss: no cost. Softmax-margin [Gimpel10]: with a
 cost. Hinge, the loss of the structural SVM: with a cost and H = 0, where F is the
-maximum.
+maximum. SparseMAP [Niculae18]: Gini's entropy of single labels and no cost, see
+`SparseMAP`. Smooth hinge: the same with a cost.
 
 For tau > 0 nothing new has to be solved: with P of objective.py
 
@@ -26,6 +27,7 @@ from collections import ChainMap
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 
@@ -42,12 +44,15 @@ class Loss(ABC):
         cost[y, k] of predicting label k where y is right; None is no cost.
     offers : frozenset of str
         Offers to solvers, see `skcrf_sdca.solvers.base.check_needs`.
+    needs : frozenset of str
+        What it needs of a structure, of the same names.
     """
 
     name: str
     temperature: float = 1.0
     cost: NDArray | None = None
     offers: ClassVar[frozenset[str]]
+    needs: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def conjugate(self, scores):
@@ -63,6 +68,13 @@ class Loss(ABC):
     def conjugate_at_zero(self, structure):
         """Return F of each item where all scores are 0; None if that takes a pass."""
         return None
+
+    def entropies(self, local, offsets):
+        """Return H(mu) of each item, (n,), given the local expectations of all.
+
+        A loss that offers "few labellings" has it.
+        """
+        raise NotImplementedError(f"the loss {self.name!r} has no entropies")
 
     @property
     def is_smooth(self):
@@ -106,11 +118,49 @@ class LogSumExp(Loss):
 class Maximum(Loss):
     """The conjugate of no entropy: F is the largest score of a labelling."""
 
-    offers = frozenset({"maximum", "compiled loss"})
+    offers = frozenset({"few labellings", "compiled loss"})
 
     def conjugate(self, scores):
         """Return the largest score of each item."""
         return scores.viterbi()[1]
+
+    def entropies(self, local, offsets):
+        """Return 0 for each item."""
+        return np.zeros(len(offsets) - 1)
+
+
+class SparseMAP(Loss):
+    """The conjugate of Gini's entropy H(mu) = 1/2 <u, 1 - u>.
+
+    u are the local expectations of mu, the probabilities of single labels. The mu of
+    the maximum mixes few labellings, and u has zeros. With one label at every position,
+    H is sum_t (1 - ||u_t||^2) / 2, so that tau F(s / tau) is up to a constant the
+    maximum of <mu, s> - tau / 2 ||u||^2; for rows of a table it is sparsemax.
+
+    F is a maximum itself, which has been found up to a gap of Frank-Wolfe,
+
+        F(s) <= <mu, s> + H(mu) + max_y <certain(y) - mu, s + 1/2 - u>,
+
+    where 1/2 - u is added to local scores. This bound stands for F: the P of a
+    certificate is at least P(w), and its gap at least P(w) - min P.
+    """
+
+    offers = frozenset({"smooth loss", "few labellings"})
+    needs = frozenset({"argmax", "visit"})
+
+    def conjugate(self, scores):
+        """Return upper bounds of F of each item."""
+        return scores.mixed_bounds()
+
+    def expectations(self, scores, weight):
+        """Return expectations under mu, and the bounds of F."""
+        return scores.mixed_expectations(weight)
+
+    def entropies(self, local, offsets):
+        """Return 1/2 <u, 1 - u> of each item."""
+        of_positions = local.sum(axis=1) - np.einsum("tk,tk->t", local, local)
+        items = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        return 0.5 * np.bincount(items, of_positions, minlength=len(offsets) - 1)
 
 
 LOG_LOSS = LogSumExp("log_loss")
@@ -140,6 +190,8 @@ LOSSES = {
     ),
     "softmax_margin": LossOption(LogSumExp, takes_temperature=True, takes_cost=True),
     "hinge": LossOption(Maximum, takes_temperature=False, takes_cost=True),
+    "sparsemap": LossOption(SparseMAP, takes_temperature=True, takes_cost=False),
+    "smooth_hinge": LossOption(SparseMAP, takes_temperature=True, takes_cost=True),
 }
 # Losses for online steps alone. The perceptron's loss, the hinge without a cost, is 0
 # at w = 0: there is nothing to minimise.

@@ -25,7 +25,7 @@ NEEDS = {
     "direct": "a structure with marginals of cliques, for an exact line search",
     "smooth loss": "a loss with temperature > 0",
     "log sum": "a loss with temperature > 0 and log Z",
-    "maximum": "a loss without temperature",
+    "few labellings": "a loss whose expectations mix few labellings",
     "compiled loss": "a loss of log Z or of the maximum, whose visits are compiled",
     "gradient": "a differentiable penalty",
     "curvature": "a strongly convex penalty (l1_ratio < 1, or an acceleration)",
@@ -177,7 +177,7 @@ class OuterSolver(EpochSolver):
 def missing_needs(solver, structure, loss, penalty, provided=frozenset()):
     """Return the needs that neither a part of a problem nor ``provided`` offers."""
     offers = structure.levels | loss.offers | penalty.offers | provided
-    return solver.needs - offers
+    return (solver.needs | loss.needs) - offers
 
 
 def check_needs(solver, structure, loss, penalty, provided=frozenset()):

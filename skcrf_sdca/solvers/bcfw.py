@@ -61,13 +61,14 @@ class ActiveSets(NamedTuple):
 class BCFW(DualSolver):
     """BCFW with exact line search, pairwise steps and adaptive sampling [Osokin16].
 
-    It solves problems with a loss of temperature 0, the structural SVM. The first dual
-    point is the one-hot labels, so that w = 0. Its options are parameters of `SDCACRF`.
+    It solves problems whose dual has no entropy, those of the structural SVM, or Gini's
+    entropy, which is a quadratic. The first dual point is the one-hot labels, so that
+    w = 0. Its options are parameters of `SDCACRF`.
     """
 
     bytes_of_potential = 8
     needs: ClassVar[frozenset[str]] = frozenset(
-        {"argmax", "visit", "maximum", "curvature", "threshold"}
+        {"argmax", "visit", "few labellings", "curvature", "threshold"}
     )
 
     def __init__(self, problem, rng, *, state=None, **draws):
@@ -78,9 +79,7 @@ class BCFW(DualSolver):
                 f"choose one of {sorted(SchemeNames('bcfw'))}"
             )
         self._place(self.n_bytes(problem, 0))
-        check_memory(self, "the dual variables of the hinge")
-        # D has no entropy.
-        self.entropy[:] = 0.0
+        check_memory(self, f"the dual variables of {problem.loss.name}")
         labels = problem.targets.labels
         new_array = problem.structure.new_array
         self.active = ActiveSets.of_labels(labels, problem.n_sequences, new_array)
@@ -119,12 +118,14 @@ class BCFW(DualSolver):
         """Mix mu with the labels, in the proportion of largest dual."""
         problem, v = self.problem, self.v
         added = problem.mean_added(self.marginals.local, v)
+        labels = problem.structure.label_potentials(problem.targets.labels)
 
         def negative_dual(keep):
-            return -problem.dual(keep * v, keep * added)
+            mixed = keep * self.marginals.local + (1.0 - keep) * labels.local
+            entropy = problem.mean(self._entropies(mixed))
+            return -problem.dual(keep * v, entropy + keep * added)
 
         keep = minimize_scalar(negative_dual, bounds=(ratio, 1.0)).x
-        labels = problem.structure.label_potentials(problem.targets.labels)
         for values, certain in zip(self.marginals, labels, strict=True):
             values *= keep
             certain *= 1.0 - keep
@@ -133,11 +134,25 @@ class BCFW(DualSolver):
         self.active.share[0] += 1.0 - keep
         self._set_point(self.renormalize())
 
+    def _entropies(self, local):
+        """Return H of each sequence, given local expectations."""
+        return self.problem.loss.entropies(local, self.problem.offsets)
+
+    def pair(self):
+        """Return what `DualSolver.pair` does, with the entropies of mu."""
+        self.entropy[:] = self._entropies(self.marginals.local)
+        return super().pair()
+
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
         item = self.problem.kernel(weights, features)
         common = self.arguments_of_visitor(item, sampler)
-        return BCFWKernel(*common, expected=self.marginals, active=self.active)
+        return BCFWKernel(
+            *common,
+            expected=self.marginals,
+            active=self.active,
+            has_entropy=self.problem.loss.is_smooth,
+        )
 
     def state(self):
         """Return the expectations, and the labellings that they mix."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skcrf_sdca._kernels.inference import _passes
+from skcrf_sdca._kernels.inference import _mixture, _passes
 from skcrf_sdca._utils.messages import lacking
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.ragged import split_rows
@@ -65,6 +65,44 @@ class CompiledScores(Scores):
             return total
 
         return local, np.sum(self._over_ranges(add), axis=0, initial=0.0), values
+
+    def mixed_expectations(self, weight):
+        """Return what `expectations` does, of the mixtures of few labellings.
+
+        The last values are upper bounds of F, see _mixture.pyx, and `excess` is how far
+        they may be above it.
+        """
+        local, values = np.empty_like(self.local), np.empty(len(self))
+        self.excess = np.empty(len(self))
+
+        def add(scores, begin, end):
+            total = np.zeros_like(self.tied)
+            _mixture.mixed_expectations(
+                scores,
+                begin,
+                end,
+                local,
+                values,
+                self.excess,
+                weight=weight,
+                tied_total=total.reshape(-1),
+            )
+            return total
+
+        return local, np.sum(self._over_ranges(add), axis=0, initial=0.0), values
+
+    def mixed_bounds(self):
+        """Return the last values of `mixed_expectations` alone, (n,)."""
+        local, values = np.empty_like(self.local), np.empty(len(self))
+        self._over_ranges(
+            _mixture.mixed_expectations, local, values, np.empty(len(self))
+        )
+        return values
+
+    def mixed_labels(self):
+        """Return the labellings that are mixed, and their shares, for each item."""
+        parts = self._over_ranges(_mixture.mixed_labels)
+        return [found for part in parts for found in part]
 
     def potential_expectations(self, local, tied):
         """Write the local and the tied expectations of each item; return log Z."""

@@ -37,7 +37,8 @@ cdef double newton_step(
     Segment* segment, PenaltyRise rise, double start, double tolerance,
     Py_ssize_t* n_evaluations) noexcept nogil
 
-cdef double linear_step(double linear, PenaltyRise rise) noexcept nogil
+cdef double linear_step(
+    double linear, PenaltyRise rise, double of_entropy) noexcept nogil
 
 cdef double divergence(Segment* segment, double step) noexcept nogil
 

@@ -135,19 +135,23 @@ cdef double newton_step(
 
 # R' does not fall: it is linear for L2, and piecewise linear for the elastic net. The
 # first step is exact for L2.
-cdef double linear_step(double linear, PenaltyRise rise) noexcept nogil:
-    """Return the maximiser of s linear - R(s) on [0, 1], NaN if the slope is NaN.
+cdef double linear_step(
+    double linear, PenaltyRise rise,
+    double of_entropy,                  # its curvature along the direction
+) noexcept nogil:
+    """Return the maximiser of s linear - R(s) - s^2 / 2 of_entropy on [0, 1].
 
-    For a dual without entropy. ``linear`` must be > 0.
+    For a dual with an entropy that is a quadratic, or with none. ``linear`` must be
+    > 0. NaN if the slope is NaN.
     """
     # The slope at the end is not known before it is asked for.
     cdef double low = 0.0, high = INFINITY
     cdef double step = 1.0, previous, slope, curvature
     cdef int _evaluation
-    if rise.quadratic > linear:
-        step = linear / rise.quadratic
+    if rise.quadratic + of_entropy > linear:
+        step = linear / (rise.quadratic + of_entropy)
     for _evaluation in range(MAX_EVALUATIONS):
-        slope = linear - rise.slope(step, &curvature)
+        slope = linear - rise.slope(step, &curvature) - step * of_entropy
         if slope != slope:
             return NAN
         if slope == 0.0 or (slope > 0.0 and step == 1.0):
@@ -157,7 +161,7 @@ cdef double linear_step(double linear, PenaltyRise rise) noexcept nogil:
         else:
             high = step
         previous = step
-        step = min(step + slope / curvature, 1.0)
+        step = min(step + slope / (curvature + of_entropy), 1.0)
         if fabs(step - previous) <= LINEAR_TOLERANCE * previous:
             break
         if not low < step < high:

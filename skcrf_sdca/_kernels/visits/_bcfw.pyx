@@ -12,7 +12,9 @@ the dual rises along direction = certain(y) - certain(a) by
 
     s (score(y) - score(a)) - R(s),    0 <= s <= share of a,
 
-with R as in _line_search.pyx. The step of Frank-Wolfe itself [LacosteJulien13, Alg.
+with R as in _line_search.pyx. With Gini's entropy H(mu) = 1/2 <u, 1 - u> of the local
+expectations u [Niculae18], scores are those of the gradient, with 1/2 - u added to the
+local ones, and R(s) has s^2 / 2 ||u(direction)||^2 besides. The step of Frank-Wolfe itself [LacosteJulien13, Alg.
 4] goes from mu_i to y: it takes from labellings that are right as well, and converges
 far more slowly. The gap of the item, max_y score(y) - <mu_i, scores_i>, is the same.
 """
@@ -23,7 +25,7 @@ from libc.string cimport memcmp, memcpy
 from ..math._line_search cimport linear_step
 from ..inference._inference cimport Values
 from ._visits cimport DualVisitor
-from ..math._vecmath cimport addressable
+from ..math._vecmath cimport addressable, ops
 
 import numpy as np
 
@@ -39,6 +41,8 @@ cdef class BCFWKernel(DualVisitor):
         The expectations mu_i: changed in place.
     active : ActiveSets
         The labellings that mu_i mixes: changed in place.
+    has_entropy : bool
+        Whether the dual has Gini's entropy, or none.
     """
 
     cdef double[::1] local
@@ -47,16 +51,19 @@ cdef class BCFWKernel(DualVisitor):
     cdef double[:, ::1] share       # (most, n)
     cdef int[::1] size              # (n,) labellings of each item
     cdef Py_ssize_t most
+    cdef bint has_entropy
     cdef int[::1] path              # a buffer: the best labelling
     cdef Values away                # a buffer: the labelling that loses share
 
-    def __init__(self, item, offsets, scale, gaps, sampler, *, expected, active):
+    def __init__(
+        self, item, offsets, scale, gaps, sampler, *, expected, active, has_entropy
+    ):
         super().__init__(item, offsets, scale, gaps, sampler)
         self.local = expected.local.reshape(-1)
         self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
         self.paths = addressable(active.paths)
         self.share, self.size = active.share, active.size
-        self.most = len(active.share)
+        self.most, self.has_entropy = len(active.share), has_entropy
         self.path = np.empty(self.item.most_local, dtype=np.intc)
         self.away = self.item.new_values()
 
@@ -70,6 +77,8 @@ cdef class BCFWKernel(DualVisitor):
         self.item.set_item(i)
         kept.local = &self.local[self.item.first_local(i)]
         kept.tied = &self.tied[i, 0]
+        if self.has_entropy:
+            self.add_slope_of_entropy(kept.local)
         best = self.argmax_at(self.item.potentials, &self.path[0])
         gap = best - self.item.inner(kept, self.item.potentials)
         if not isfinite(gap):
@@ -78,6 +87,13 @@ cdef class BCFWKernel(DualVisitor):
         if gap <= 0.0:
             return True
         return self.improve(i, kept, best)
+
+    cdef void add_slope_of_entropy(self, const double* u) noexcept nogil:
+        """Make the potentials of the item the gradient of the dual at its u."""
+        cdef Py_ssize_t k
+        cdef double* local = self.item.potentials.local
+        for k in range(self.item.n_local):
+            local[k] += 0.5 - u[k]
 
     cdef bint improve(self, Py_ssize_t i, Values kept, double best) noexcept nogil:
         """Move share of item i to its best labelling; return whether all is finite."""
@@ -178,12 +194,17 @@ cdef class BCFWKernel(DualVisitor):
         ``linear`` is the difference of their scores.
         """
         cdef Values target = self.item.expected
+        cdef double curvature = 0.0
         self.item.set_certain(to, target)
         self.item.set_certain(self.member(i, away), self.away)
         self.item.set_change(target, self.away)
         self.item.sum_features()
         self.sums.measure(self.scale[i])
-        return linear_step(linear, self.sums)
+        if self.has_entropy:
+            curvature = ops.dot(
+                &self.item.change[0], &self.item.change[0], self.item.n_local
+            )
+        return linear_step(linear, self.sums, curvature)
 
     cdef void move(self, Values kept, Py_ssize_t i, double step) noexcept nogil:
         """Move the expectations and the weights by a step along the change."""
