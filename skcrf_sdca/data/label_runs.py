@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skcrf_sdca._utils.parallel import over_ranges
+
 __all__ = ["NoChainsWarning"]
 
 # The features of recordings have a larger share of numbers that are not 0.
@@ -69,17 +71,24 @@ class RunCounts(NamedTuple):
         """
         offsets, n_positions = data.offsets, data.n_positions
         weight = np.ones(len(data)) if weight is None else weight
-        known = labels >= 0
-        is_pair = known[1:] & known[:-1]
-        is_pair[offsets[(offsets > 0) & (offsets < n_positions)] - 1] = False
-        of_pair = np.repeat(weight, data.lengths)[1:] * is_pair
+
+        def of_range(begin, end):
+            bounds = offsets[begin : end + 1]
+            own, inner = labels[bounds[0] : bounds[-1]], bounds - bounds[0]
+            known = own >= 0
+            is_pair = known[1:] & known[:-1]
+            is_pair[inner[(inner > 0) & (inner < len(own))] - 1] = False
+            of_pair = np.repeat(weight[begin:end], np.diff(bounds))[1:] * is_pair
+            return of_pair.sum(), of_pair @ (own[1:] != own[:-1])
+
+        pairs, changes = np.sum(over_ranges(of_range, offsets), axis=0)
         return cls(
             n_positions,
             np.count_nonzero(data.X.data if data.is_sparse else data.X),
             float(weight.sum()),
             float(weight @ data.lengths),
-            float(of_pair.sum()),
-            float(of_pair @ (labels[1:] != labels[:-1])),
+            float(pairs),
+            float(changes),
         )
 
     def strength(self, n_features):

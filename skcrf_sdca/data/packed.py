@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.extmath import row_norms
 
 from skcrf_sdca._kernels.features._features import FeatureRows
+from skcrf_sdca._utils import mapped_arrays
 from skcrf_sdca._utils.memory import BLOCK
 from skcrf_sdca._utils.typing import FilePath, HasShape
 from skcrf_sdca._utils.words import numbered, place, words
@@ -406,7 +407,8 @@ class PackedSequences:
 
     def feature_rows(self) -> FeatureRows:
         """Return the rows as the kernels take them."""
-        return FeatureRows(self.X)
+        new = None if self._source is None else mapped_arrays.zeros
+        return FeatureRows(self.X, new=new)
 
     def row_norms(self) -> NDArray[np.float64]:
         """Return the norms of all rows."""

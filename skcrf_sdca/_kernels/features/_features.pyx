@@ -123,6 +123,8 @@ cdef class FeatureRows:
         Dense values are float32 or float64; sums are made in double precision.
     layout : RowLayout, default=None
         For subclasses; here every row of coef has all labels.
+    new : callable, default=None
+        Makes the copy of indptr in 64 bits, as `numpy.zeros` does.
 
     Raises
     ------
@@ -130,7 +132,7 @@ cdef class FeatureRows:
         If the arrays of a CSR array are not consistent.
     """
 
-    def __cinit__(self, X, RowLayout layout=None):
+    def __cinit__(self, X, RowLayout layout=None, *, new=None):
         cdef const float[:, ::1] singles
         cdef const double[:, ::1] doubles
         self.layout = layout
@@ -149,7 +151,12 @@ cdef class FeatureRows:
         if not self.is_stored:
             return
         self.data, self.indices = X.data, X.indices
-        self.indptr = X.indptr.astype(np.int64, copy=False)
+        if new is None:
+            self.indptr = X.indptr.astype(np.int64, copy=False)
+        else:
+            indptr = new(X.indptr.shape, np.int64)
+            indptr[:] = X.indptr
+            self.indptr = indptr
         # The arrays may be the caller's, changed since they were packed.
         if not self.is_consistent():
             raise ValueError(
