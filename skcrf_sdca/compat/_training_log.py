@@ -57,11 +57,13 @@ class TrainingLog:
     def of_history(cls, history: Any) -> Self:
         """Return a log without text, of the ``history_`` of a fit."""
         log, seconds = cls(), np.diff(history.get("seconds", ()), prepend=0.0)
-        losses = history.get("primal", history.get("loss", np.empty(0)))
-        columns = zip(losses.tolist(), seconds.tolist(), strict=True)
+        nothing = np.empty(0)
+        losses = history.get("primal", history.get("loss", nothing))
+        epochs = history.get("epoch", nothing)
+        columns = zip(epochs.tolist(), losses.tolist(), seconds.tolist(), strict=True)
         log.iterations = [
             {"num": i, "loss": loss, "time": time, "scores": {}}
-            for i, (loss, time) in enumerate(columns, start=1)
+            for i, loss, time in columns
         ]
         return log
 

@@ -61,8 +61,8 @@ class DualityGapMonitor(ScoringMonitor):
 
     Set on a CRF it follows its fits; set on a Pipeline, GridSearchCV or another
     meta-estimator it follows the CRF below in every fit, in worker processes too. Set
-    it on the outermost estimator: scikit-learn hands it down from there. It computes
-    nothing: the certificate of each epoch is made in any case.
+    it on the outermost estimator: scikit-learn hands it down from there. It has a
+    certificate made after every epoch, and changes no bit of the model.
 
     Read the records with ``get_logs(select="most_recent" | "all")``. A log has
     ``data``, a list of dicts, and ``data_as_pandas``, a DataFrame; each row has first
@@ -192,6 +192,15 @@ class CallbackBridge(Observer):
         self.fitted_attributes = fitted_attributes
         self._epoch = None
 
+    @property
+    def _callbacks(self):
+        return getattr(self.arguments["estimator"], "_skl_callbacks", ())
+
+    @property
+    def reads_rows(self):
+        """Whether there are callbacks."""
+        return bool(self._callbacks)
+
     def begin_epoch(self):
         """Open the sub-context of the epoch."""
         self._epoch = self.context.subcontext(task_name=EPOCH_TASK)
@@ -205,8 +214,7 @@ class CallbackBridge(Observer):
                 **self.arguments, reconstruction_attributes=self.fitted_attributes
             )
         except TypeError as error:
-            callbacks = getattr(self.arguments["estimator"], "_skl_callbacks", ())
-            if any(type(callback) is ScoringMonitor for callback in callbacks):
+            if any(type(callback) is ScoringMonitor for callback in self._callbacks):
                 error.add_note(NAMED_SCORES)
             raise
 

@@ -343,9 +343,13 @@ class Problem(Objective):
         """
         return self.certificate(
             self.primal(w, self.mean_loss(w)) if primal is None else primal,
-            self.dual(v, self.mean_entropy(entropy, local, v)),
+            self.dual_kept(v, local, entropy),
             rounding=self._rounding(0.0),
         )
+
+    def dual_kept(self, v, local, entropy):
+        """Return D(mu), with entropies of mu that are known, and v = w_hat(mu)."""
+        return self.dual(v, self.mean_entropy(entropy, local, v))
 
     def mean_entropy(self, entropy, local, v):
         """Return the mean of H(mu_i), and `mean_added`."""
@@ -461,11 +465,15 @@ class ProximalProblem(Problem):
 
         ``v``, a `Proximal.dual_point`, is overwritten.
         """
+        return self.plain.certificate(
+            self.plain.primal(w, self.mean_loss(w)),
+            self.dual_kept(v, local, entropy),
+            rounding=self._rounding(0.0),
+        )
+
+    def dual_kept(self, v, local, entropy):
+        """Return D of mu mixed, see `certify_kept`."""
         plain, gain = self.plain, self.mean_entropy(entropy, local, v)
         mix = best_mix(plain.penalty, v, gain / self.strength)
         v *= mix
-        return plain.certificate(
-            plain.primal(w, self.mean_loss(w)),
-            plain.dual(v, mix * gain),
-            rounding=self._rounding(0.0),
-        )
+        return plain.dual(v, mix * gain)

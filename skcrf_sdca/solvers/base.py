@@ -110,6 +110,20 @@ class Solver(ABC):
         """
         return self.certify()
 
+    def recorded_gap(self):
+        """Return the mean of the gaps that visits recorded, or NaN if none did.
+
+        It is a NumPy number. Its ratio with the certified gap changes slowly.
+        """
+        return np.float64(np.nan)
+
+    def wait(self, gap):  # noqa: B027
+        """Go on without a certificate of the last epoch; ``gap`` is an estimate."""
+
+    def certify_aside(self):
+        """Return a Certificate, after `wait`, that leaves the state as it is."""
+        return self.certify()
+
     @abstractmethod
     def state(self):
         """Return the state for a warm start: a dict of arrays."""

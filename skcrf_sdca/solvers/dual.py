@@ -1,8 +1,7 @@
 """The base of dual solvers: visits by one or more threads, and the certificate.
 
 A dual solver holds expectations mu and w = w_hat(mu); each visit moves both. To limit
-accumulated rounding error, w is recomputed from mu every ``recompute_every``
-certificates.
+accumulated rounding error, w is recomputed from mu every ``recompute_every`` epochs.
 """
 
 from abc import abstractmethod
@@ -11,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca.solvers.base import EpochSolver, moving_weights
 from skcrf_sdca.solvers.parallel import make_parallel_visitor, n_workers
 from skcrf_sdca.solvers.samplers import (
@@ -46,7 +46,9 @@ class DualSolver(EpochSolver):
     blocks : Blocks or None
         Those of the window that sequences are drawn from.
     recompute_every : int
-        Certificates from one recomputation of w to the next.
+        Epochs from one recomputation of w to the next.
+    n_recomputed : float
+        Epochs that ended since w was recomputed.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset(
@@ -54,7 +56,7 @@ class DualSolver(EpochSolver):
     )
     starts_at_targets = True
     recompute_every = 10
-    n_certificates = 0
+    n_recomputed = np.inf
 
     def __init__(self, problem, rng, *, sampling="gap", sampling_mix=0.8, memory=AUTO):
         self.sampling, self.sampling_mix, self.memory = sampling, sampling_mix, memory
@@ -191,12 +193,43 @@ class DualSolver(EpochSolver):
         w, *mu = self.pair()
         return self.problem.certify_dual(w, self.v, *mu)
 
+    @property
+    def is_due(self):
+        """Whether the next certificate is to correct rounding, and cannot wait."""
+        return self.n_recomputed >= self.recompute_every
+
+    def recorded_gap(self):
+        """Return the mean of the gaps of the sequences visited, or NaN.
+
+        It is NaN without any, and where the next certificate cannot wait.
+        """
+        if self.is_due:
+            return np.float64(np.nan)
+        weight = np.where(self.gaps < self.unvisited, self.problem.weight, 0.0)
+        return inner(weight, self.gaps) / weight.sum()
+
+    def recorded_dual(self):
+        """Return D(mu), with the entropies that visits recorded."""
+        return self.problem.dual_kept(self.v, self.marginals.local, self.entropy)
+
+    def wait(self, gap):
+        """Go on without a certificate of the last epoch; ``gap`` is an estimate."""
+        self.n_recomputed += 1
+
+    def certify_aside(self):
+        """Return a Certificate, after `wait`, that leaves the state as it is."""
+        mu = self.marginals.local, self.renormalize(), self.entropy
+        return self.problem.certify_dual(
+            self.model.w, self.v, *mu, self.largest_parameter()
+        )
+
     def pair(self):
         """Return w, recomputed when due, and a consistent mu, for `Problem.compare`."""
         tied_total = self.renormalize()
-        if self.n_certificates % self.recompute_every == 0:
+        if self.n_recomputed >= self.recompute_every:
             self._set_point(tied_total)
-        self.n_certificates += 1
+            self.n_recomputed = 0
+        self.n_recomputed += 1
         return (
             self.model.w,
             self.marginals.local,

@@ -39,8 +39,12 @@ The curvature of the hinge is not bounded by its loss. With c the largest cost,
 in the place of 4 s L / n was near to the best constant on names and on handwritten
 words, L from 0.004 to 2; half and twice of it cost few epochs.
 
-The certificate is one of P itself, with the best dual point of all epochs.
+The certificate is one of P itself, with the best dual point of all epochs. Where the
+certificate of an epoch waits, D is that of the entropies that visits recorded, and P(w)
+is D and the estimate of the gap, see monitor.py, or at most the last certified P(w).
 """
+
+from copy import copy
 
 import numpy as np
 
@@ -119,6 +123,7 @@ class ProximalPoint(OuterSolver):
         self.lower_bound = LowerBound()
         first = 0.0 if _is_small(problem) else FIRST
         self._loss = first * problem.initial_primal
+        self._primal = problem.initial_primal
         penalty = Proximal(problem.penalty, problem.new_parameters, self._shape())
         z, kappa = penalty.center, self._kappa()
         if state is not None and np.shape(state.get("z")) == z.shape:
@@ -177,12 +182,38 @@ class ProximalPoint(OuterSolver):
 
     def _certified(self, found):
         """Keep the best dual point, and what kappa depends on."""
-        self.lower_bound.add(found.dual - found.rounding, found.rounding)
-        self._loss = dual = self.lower_bound.value
+        certificate = self._certified_below(found, self.lower_bound)
+        self._primal = found.primal
+        self._follow(self.lower_bound.value, found.primal)
+        return certificate
+
+    def _certified_below(self, found, bound):
+        """Add the dual point of a Certificate to a LowerBound; certify P(w) by it."""
+        bound.add(found.dual - found.rounding, found.rounding)
+        return self.problem.certify_below(found.primal, bound)
+
+    def certify_aside(self):
+        """Return a Certificate, after `wait`, that leaves the state as it is."""
+        return self._certified_below(
+            self.solver.certify_aside(), copy(self.lower_bound)
+        )
+
+    def recorded_gap(self):
+        """Return the mean of the gaps that visits recorded, or NaN if none did."""
+        return self.solver.recorded_gap()
+
+    def wait(self, gap):
+        """Follow D of the visits without a certificate; ``gap`` is an estimate."""
+        self.solver.wait(gap)
+        dual = max(self.solver.recorded_dual(), self.lower_bound.value)
+        # A wrong estimate lets L be no larger than a P(w) that was certified.
+        self._follow(dual, min(dual + gap, self._primal))
+
+    def _follow(self, dual, primal):
+        """Set the loss that kappa follows."""
+        self._loss = dual
         if not _is_small(self.problem):
-            dual = max(dual, LEAST_DUAL * found.primal)
-            self._loss = np.sqrt(dual * found.primal)
-        return self.problem.certify_below(found.primal, self.lower_bound)
+            self._loss = np.sqrt(max(dual, LEAST_DUAL * primal) * primal)
 
     def targets_changed(self):
         """Pass on a change of the targets: mu, and so D, is another."""

@@ -23,15 +23,15 @@ LEAST_KEEP = 1e-3
 NEAR_ALL = 0.95
 
 # While the gap is `FAR`, the rounding of marginals in single precision is corrected at
-# every tenth certificate only.
+# every tenth epoch only.
 RENORMALIZE_EVERY = 10
 
 
 class SDCA(DualSolver):
     """SDCA with exact line search and adaptive sampling.
 
-    The options are parameters of `SDCACRF`. ``n_kept`` counts the certificates since
-    the marginals were renormalised.
+    The options are parameters of `SDCACRF`. ``n_kept`` counts the epochs that ended
+    since the marginals were renormalised.
     """
 
     needs: ClassVar[frozenset[str]] = DualSolver.needs | {"direct"}
@@ -163,13 +163,35 @@ class SDCA(DualSolver):
         """Certify the pair as the visits keep it, where rounding does not matter."""
         self.n_kept += 1
         if self.n_kept < RENORMALIZE_EVERY:
-            kept = self.problem.certify_kept(
-                self.model.w, self.v, self.marginals.local, self.entropy
-            )
+            kept = self.certify_aside()
             if kept.gap > max(tol * kept.primal, FAR * self.problem.initial_primal):
                 return kept
         self.n_kept = 0
         return self.certify()
+
+    @property
+    def is_due(self):
+        """Whether the next certificate is to correct rounding, and cannot wait."""
+        return self.n_kept + 1 >= RENORMALIZE_EVERY
+
+    def certify_aside(self):
+        """Return a Certificate of the pair as the visits keep it."""
+        return self.problem.certify_kept(
+            self.model.w, self.v, self.marginals.local, self.entropy
+        )
+
+    def recorded_gap(self):
+        """Return the mean of the gaps of the sequences visited, or NaN.
+
+        It is NaN unless the gap is `FAR` too: all certificates correct rounding then.
+        """
+        gap, scale = super().recorded_gap(), self.problem.loss.scale
+        return gap if scale * gap > FAR * self.problem.initial_primal else np.nan * gap
+
+    def wait(self, gap):
+        """Go on without a certificate of the last epoch; ``gap`` is an estimate."""
+        super().wait(gap)
+        self.n_kept += 1
 
     def renormalize(self):
         """Correct the rounding of the marginals; return the sum of the tied ones."""

@@ -76,7 +76,7 @@ class TestLoadPickle:
         check_golden(pickle.loads(pickle.dumps(crf)))
         crf.set_params(c1=None, max_iterations=None).fit(X[:1], [["C", "D"]])
         assert crf.predict(X[:1]) == [["C", "D"]]
-        assert len(crf.training_log_.iterations) == crf.estimator_.n_iter_
+        assert crf.training_log_.last_iteration["num"] == crf.estimator_.n_iter_
 
     @pytest.mark.parametrize(
         "compressed",

@@ -116,7 +116,7 @@ def test_fitted_attributes(crf):
     assert crf.duality_gap_ == crf.history_["gap"][-1]
     assert crf.primal_objective_ == crf.history_["primal"][-1]
     assert crf.dual_objective_ == crf.history_["dual"][-1]
-    assert len(crf.history_["epoch"]) == crf.n_iter_
+    assert crf.history_["epoch"][-1] == crf.n_iter_
     assert not hasattr(crf, "vectorizer_")
 
 

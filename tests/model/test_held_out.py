@@ -393,9 +393,9 @@ def test_a_fit_without_held_out_data_has_no_scores():
 
 
 def test_a_warm_start_goes_on_from_the_last_epoch():
-    crf = SDCACRF(warm_start=True, **LOW).set_params(max_iter=8, patience=8)
+    crf = SDCACRF(warm_start=True, **LOW).set_params(max_iter=7, patience=7)
     quiet(crf, X, y, **HELD_OUT)
-    plain = quiet(SDCACRF(warm_start=True, **LOW).set_params(max_iter=8), X, y)
+    plain = quiet(SDCACRF(warm_start=True, **LOW).set_params(max_iter=7), X, y)
     assert crf.best_epoch_ < crf.n_iter_
     crf.set_params(patience=None)
     assert weights(quiet(crf, X, y, **HELD_OUT)) == weights(quiet(plain, X, y))
