@@ -117,8 +117,7 @@ class DualSolver(EpochSolver):
         )
         count = n_workers(problem.n_jobs, problem.n_sequences)
         weights = moving_weights(self.model, self.moved, problem.penalty)
-        # Local weights have the features of stored rows.
-        if count > 1 and problem.data.stores_rows:
+        if count > 1:
             moving = self.moved, weights
             self.kernel = make_parallel_visitor(
                 problem, moving, count, new_sampler, self.new_visitor

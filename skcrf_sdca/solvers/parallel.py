@@ -29,6 +29,11 @@ FREQUENT = 0.025
 # aggregation takes some hundredths of the time of the visits, whatever their number.
 RARE_PER_ROUND = 1500
 
+# Where rows are made at the visit, all features are aggregated, so that rounds are
+# longer: a round makes so many entries of rows for each feature, but an epoch has as
+# many rounds at least.
+AGGREGATED, FEWEST_ROUNDS = 8, 10
+
 # See `Rounds`.
 MARGIN = 1.02
 MEMORY = 0.95
@@ -71,10 +76,10 @@ def make_parallel_visitor(problem, weights, n_workers, new_sampler, new_visitor)
             partition.n_rows, local_weights.arrays[worker], pairs
         )
         own = _weights_of_worker(local, problem.penalty.threshold)
-        visitor = new_visitor(features, own, new_sampler(shard))
+        visitor = new_visitor(features.of_thread(), own, new_sampler(shard))
         visitor.assign_shard(shard, index_in_shard)
         visitors.append(visitor)
-    rounds = _rounds(problem, local_weights, partition)
+    rounds = _rounds(problem, features, local_weights, partition)
     kernel = ParallelVisitor(visitors, worker_of, rounds, partition, following)
     if problem.penalty.threshold:
         kernel.set_factors(*problem.penalty.factors)
@@ -89,8 +94,9 @@ def _weights_of_worker(local, threshold):
     return model.sparse_weights(local, threshold)
 
 
-def _rounds(problem, local_weights, partition):
+def _rounds(problem, features, local_weights, partition):
     """Return the Rounds of the workers of a partition."""
+    visits = _visits_of_round(problem, features) // local_weights.n_workers
     n_frequent, n_shared = partition.n_frequent, len(partition.shared)
     mean_length = problem.offsets[-1] / problem.n_sequences
     mean_work = int(work_of_visit(mean_length, problem.structure.n_tied))
@@ -98,11 +104,21 @@ def _rounds(problem, local_weights, partition):
         local_weights,
         n_frequent=n_frequent,
         n_shared=n_shared,
-        work=max(1, ROUND_VISITS // local_weights.n_workers) * mean_work,
+        work=max(1, visits) * mean_work,
         period=1 + (n_shared - n_frequent) // RARE_PER_ROUND,
         margin=MARGIN,
         memory=MEMORY,
     )
+
+
+def _visits_of_round(problem, features):
+    """Return about how many visits all workers together make in a round."""
+    if problem.data.stores_rows:
+        return ROUND_VISITS
+    made = features.rows.most_columns * problem.offsets[-1] / problem.n_sequences
+    visits = AGGREGATED * problem.data.n_features / max(made, 1)
+    most = problem.n_sequences // FEWEST_ROUNDS
+    return max(ROUND_VISITS, min(int(visits), most))
 
 
 def _local_weights(model, partition):
@@ -132,7 +148,11 @@ def _check_memory(problem, partition):
         # And those that follow them.
         local *= 2
     aggregated = 8 * n_shared
-    columns = 4 * problem.data.X.nnz if problem.data.is_sparse else 0
+    columns = 0
+    if not problem.data.stores_rows:
+        columns = 4 * n_workers * problem.data.n_features
+    elif problem.data.is_sparse:
+        columns = 4 * problem.data.X.nnz
     check_fits(
         local + aggregated + columns,
         f"local weights for {n_workers} threads",

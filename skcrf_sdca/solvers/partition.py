@@ -28,7 +28,8 @@ class FeaturePartition:
     frequent ones first. The private features of each worker take the rows after them,
     in the order of its sequences, so that the features of a sequence are neighbours.
     Private features of different workers have the same rows, or, with ``apart``, rows
-    of their own. All features of dense rows are frequent.
+    of their own. All features of dense rows are frequent, and all of rows that are made
+    at the visit, whose features are not known before.
 
     Attributes
     ----------

@@ -127,6 +127,9 @@ class CompiledRows(TokenRows):
 
         The given features are changed, unless there are pairs; then all rows are apart.
         """
+        if not self.data.stores_rows:
+            features.share()
+            return features, None
         tiers = partition.n_frequent, len(partition.shared)
         if self.pairs is None:
             rows = FeatureRows(partition.renumber(self.data.X))

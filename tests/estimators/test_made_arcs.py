@@ -130,7 +130,7 @@ def test_a_tagger_explains_a_sentence_of_tokens():
 
 
 @pytest.mark.parametrize("labelled", [False, True])
-@pytest.mark.parametrize("solver", ["sdca", "lbfgs"])
+@pytest.mark.parametrize("solver", ["sag", "lbfgs"])
 def test_threads_change_passes_by_no_bit(labelled, solver):
     y = WITH_RELATIONS if labelled else TREES
     one, two = (

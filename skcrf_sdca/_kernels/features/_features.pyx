@@ -290,6 +290,10 @@ cdef class DistinctFeatures:
             self.numbers = &self.local[0]
         return 0
 
+    def of_thread(self):
+        """Return the features for one thread: these, as visits do not change them."""
+        return self
+
     cdef void take(self, Py_ssize_t i) noexcept nogil:
         """Find the distinct features of sequence i, unless they are known."""
 

@@ -31,6 +31,8 @@ cdef class DistinctMadeFeatures(DistinctFeatures):
     cdef int[::1] place                     # (d,) of each feature, -1 for none
     cdef Py_ssize_t taken                   # the sentence of the places, -1 for none
     cdef Py_ssize_t n_found
+    cdef bint is_shared
 
+    cdef void count_found(self, Py_ssize_t i) noexcept nogil
     cdef void forget(self, Py_ssize_t i) noexcept nogil
     cdef void number(self, Py_ssize_t count) noexcept nogil

@@ -209,7 +209,8 @@ cdef class DistinctMadeFeatures(DistinctFeatures):
     """The distinct features of one sentence, found when they are needed.
 
     They are all features of the sentence after `take`, and else those of the changes
-    that `sum_rows` had. ``bounds`` are 0, but for the end of this sentence.
+    that `sum_rows` had. ``bounds`` are 0, but for the end of this sentence. They count
+    as private, or, after `share`, as frequent.
 
     Parameters
     ----------
@@ -227,13 +228,33 @@ cdef class DistinctMadeFeatures(DistinctFeatures):
         self.distinct = np.empty(max(self.max_count, 1), dtype=np.int32)
         self.first, self.taken = &self.distinct[0], -1
 
+    def share(self):
+        """Count all features as frequent: workers aggregate all of them."""
+        self.is_shared = True
+
+    def of_thread(self):
+        """Return the same features with buffers of their own."""
+        cdef DistinctMadeFeatures other = DistinctMadeFeatures(self.own, self.offsets)
+        other.is_shared = self.is_shared
+        return other
+
+    def n_sequences_with(self, sequences):
+        """Return that all sequences may have each feature: it is not known."""
+        return np.full(self.rows.n_features, len(sequences))
+
     cdef void take(self, Py_ssize_t i) noexcept nogil:
         """Find all features of sentence i."""
         cdef Py_ssize_t a
         self.forget(i)
         for a in range(self.offsets[i + 1] - self.offsets[i]):
             self.number(self.own.make(a))
+        self.count_found(i)
+
+    cdef void count_found(self, Py_ssize_t i) noexcept nogil:
+        """Make those found the features of sentence i."""
         self.bounds[i + 1] = self.n_found
+        if self.is_shared:
+            self.n_frequent[i] = <int> self.n_found
 
     cdef void forget(self, Py_ssize_t i) noexcept nogil:
         """Begin with sentence i, without any features."""
@@ -288,7 +309,7 @@ cdef class DistinctMadeFeatures(DistinctFeatures):
                     1.0, &self.own.ones[0], &self.own.made[0], count,
                     node + a * n_labels, out, n_labels,
                 )
-        self.bounds[i + 1] = self.n_found
+        self.count_found(i)
 
     cdef void add_scores(
         self,
