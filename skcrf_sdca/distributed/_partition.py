@@ -18,6 +18,7 @@ References
 """
 
 import copy
+import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.base import training_data
 from skcrf_sdca.estimators.crfs import OEGCRF
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.persistence import PackedCorpus
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.structures.chain.constraints import label_counts, read_constraints
 from skcrf_sdca.structures.chain.observed import pair_counts
@@ -86,8 +88,8 @@ class Partition:
     """Sequences with their labels, and the state of a fit that belongs to them.
 
     Messages name the number. The source is ``(X, y)`` or ``(X, y, sample_weight)``, a
-    list of pairs (sequence, labels), or a function of no argument that returns one of
-    these.
+    list of pairs (sequence, labels), a PackedCorpus or its path, or a function of no
+    argument that returns one of these.
     """
 
     def __init__(self, number, source):
@@ -106,12 +108,11 @@ class Partition:
 
     def describe(self):
         """Load the sequences; return a Summary, or None if there are none."""
-        loaded = _load(self.source)
+        X, y, sample_weight, input_attributes = _load(self.source)
         # The data is held only packed.
         self.source = None
-        if loaded is None:
+        if X is None:
             return None
-        X, y, sample_weight = loaded
         X = as_sequence_list(X)
         if all(map(_is_empty, X)):
             flat_labels(y, np.zeros(len(X), dtype=np.int64))
@@ -124,7 +125,10 @@ class Partition:
             raise ValueError(
                 "y has labels that are not known: DistributedCRF needs every label"
             )
-        data, attributes = training.data, training.attributes
+        data, attributes = training.data, training.attributes | input_attributes
+        if input_attributes:
+            # The vectorizer has the names.
+            attributes.pop("_feature_names", None)
         self._sample_weight = checked_weight(sample_weight, data, is_part=True)
         columns = np.arange(data.n_features)
         if data.is_sparse:
@@ -245,21 +249,34 @@ def _has_unknown_labels(training, y):
 
 
 def _load(source):
-    """Return X, y and sample_weight; None if there is no sequence."""
+    """Return X, y and sample_weight, and fitted attributes of what X was made of.
+
+    X is None if there is no sequence.
+    """
     if callable(source):
         source = source()
+    if isinstance(source, (str, os.PathLike)):
+        source = PackedCorpus.open(source)
+    if isinstance(source, PackedCorpus):
+        return source.X, source.y, None, source.input_attributes()
+    return *_of_lists(source), {}
+
+
+def _of_lists(source):
+    """Return X, y and sample_weight, all None if there is no sequence."""
+    nothing = None, None, None
     if isinstance(source, tuple) and len(source) in (2, 3):
         X, y, weight = (*source, None)[:3]
         X = as_sequence_list(X)
         # A table may be sparse: then it has no length.
         empty = X.shape[0] == 0 if hasattr(X, "shape") else len(X) == 0
-        return None if empty else (X, y, weight)
+        return nothing if empty else (X, y, weight)
     if isinstance(source, list) and all(map(_is_pair, source)):
-        return (*map(list, zip(*source, strict=True)), None) if source else None
+        return (*map(list, zip(*source, strict=True)), None) if source else nothing
     raise TypeError(
         "a partition must be a tuple (X, y) or (X, y, sample_weight), a list of pairs "
-        "(sequence, labels), or a function that returns one of these; got "
-        f"{type(source).__name__}"
+        "(sequence, labels), a PackedCorpus or its path, or a function that returns "
+        f"one of these; got {type(source).__name__}"
     )
 
 

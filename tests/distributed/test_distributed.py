@@ -1,7 +1,9 @@
 """DistributedCRF in one process: it gives the model of a serial fit."""
 
 import io
+import os
 import pickle
+import signal
 from functools import partial
 
 import numpy as np
@@ -11,13 +13,14 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from samples import small_disk
 from skcrf_sdca import LBFGSCRF, DualityGapMonitor, PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.distributed import DistributedCRF, _estimator
 from skcrf_sdca.distributed._checkpoint import load_weights
 from skcrf_sdca.distributed._local import LocalCluster
 from skcrf_sdca.distributed._partition import Partition
-from skcrf_sdca.persistence import save_model
+from skcrf_sdca.persistence import PackedCorpus, save_model
 
 METHODS = ("dual", "lbfgs")
 
@@ -169,6 +172,38 @@ def test_features_get_the_numbers_of_one_fit():
     assert crf.classes_.tolist() == ["A", "B", "C"]
     assert distance(crf, serial) < 1e-4
     assert crf.predict(WORDS).tolist() == serial.predict(WORDS).tolist()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_partitions_may_be_packed_corpora(tmp_path, method):
+    paths = []
+    for i in range(0, 4, 2):
+        paths.append(tmp_path / str(i))
+        with PackedCorpus.writer(paths[-1]) as corpus:
+            for k in (i, i + 1):
+                corpus.append(WORDS[k : k + 1], TAGS[k : k + 1])
+    lists = [(WORDS[i : i + 2], TAGS[i : i + 2]) for i in range(0, 4, 2)]
+    crf = DistributedCRF(method=method, random_state=0)
+    expected = clone(crf).fit(lists)
+    forms = [paths, list(map(str, paths)), list(map(PackedCorpus.open, paths))]
+    for partitions in (*forms, [partial(PackedCorpus.open, own) for own in paths]):
+        found = clone(crf).fit(partitions)
+        assert found.vectorizer_.vocabulary_ == expected.vectorizer_.vocabulary_
+        assert distance(found, expected) == 0.0
+        assert found.predict(WORDS).tolist() == expected.predict(WORDS).tolist()
+    tagger = found.to_estimator()
+    assert tagger.predict(WORDS).tolist() == expected.predict(WORDS).tolist()
+
+
+def test_a_corpus_that_is_no_partition_is_refused(tmp_path):
+    with PackedCorpus.writer(tmp_path / "a") as corpus:
+        corpus.append(WORDS, TAGS)
+    (tmp_path / "a/labels.npy").write_bytes(b"")
+    good = WORDS, TAGS
+    with pytest.raises(ValueError, match=r"partition 1: .*labels.npy is not the file"):
+        DistributedCRF().fit([good, tmp_path / "a"])
+    with pytest.raises(FileNotFoundError, match="none"):
+        DistributedCRF().fit([good, tmp_path / "none"])
 
 
 def test_sparse_partitions_keep_their_own_columns_only(chains):
@@ -424,6 +459,49 @@ def test_a_checkpoint_is_taken_up(chains, tmp_path):
     assert rest.history_["primal"][0] < short.primal_objective_
     assert distance(rest, whole) < 1e-3
     assert [p.name for p in tmp_path.iterdir()] == ["fit.npz"]
+
+
+def test_a_full_disk_leaves_the_checkpoint_before(chains, tmp_path):
+    X, y = chains
+    crf = DistributedCRF(checkpoint=tmp_path / "fit.npz").fit(cut(X, y, 3))
+    before = crf.checkpoint.read_bytes()
+    with (
+        pytest.warns(UserWarning, match=r"no checkpoint was written: .*fit\.npz"),
+        small_disk(100),
+    ):
+        again = clone(crf).set_params(tol=1e-6).fit(cut(X, y, 3))
+    assert again.duality_gap_ <= again.gap_target_
+    assert crf.checkpoint.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["fit.npz"]
+
+
+class KillAt(DualityGapMonitor):
+    """Kill this process after an epoch."""
+
+    def __init__(self, epoch):
+        super().__init__()
+        self.epoch = epoch
+
+    def on_fit_task_end(self, estimator, context, **options):
+        if context.task_name == "epoch" and context.task_id == self.epoch:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fit_that_is_killed_goes_on_from_its_checkpoint(chains, tmp_path):
+    X, y = chains
+    whole = DistributedCRF(tol=1e-9).fit(cut(X, y, 3))
+    path = tmp_path / "fit.npz"
+    crf = DistributedCRF(tol=1e-9, checkpoint=path, checkpoint_every=2)
+    child = os.fork()
+    if child == 0:
+        crf.set_callbacks(KillAt(9)).fit(cut(X, y, 3))
+        os._exit(0)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    rest = crf.fit(cut(X, y, 3), resume=True)
+    assert rest.history_["primal"][0] < whole.history_["primal"][5]
+    assert distance(rest, whole) < 1e-3
 
 
 def test_bad_checkpoints_are_refused(chains, tmp_path):

@@ -3,6 +3,7 @@
 import os
 import signal
 from functools import partial
+from threading import Timer
 from time import monotonic, sleep
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from skcrf_sdca import LBFGSCRF, DualityGapMonitor
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.distributed import DistributedCRF
+from skcrf_sdca.persistence import PackedCorpus
 
 distributed = pytest.importorskip("distributed", reason="needs the extra 'distributed'")
 
@@ -118,6 +120,64 @@ def test_workers_that_die_change_nothing(
     assert calls.count(method) >= 5
     assert "partition 0 is lost with worker" in caplog.text
     assert_same_optimum(crf, serial)
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    """Return the folders of three partitions, which all workers can read."""
+    folder = tmp_path_factory.mktemp("corpora")
+    paths = [folder / str(part) for part in range(3)]
+    for part, path in enumerate(paths):
+        X, y = read(part, 3)
+        with PackedCorpus.writer(path) as corpus:
+            corpus.append([strings(x) for x in X], y)
+    return paths
+
+
+def strings(sequence):
+    return [[f"f{j}" for j in np.flatnonzero(row > 0)] for row in sequence]
+
+
+@pytest.fixture(scope="module")
+def of_strings():
+    X, y = read(0, 1)
+    return LBFGSCRF(ALPHA, tol=1e-10).fit([strings(x) for x in X], y)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "method", "everyone"),
+    [("lbfgs", "expect", True), ("dual", "visit", False)],
+)
+def test_workers_that_die_read_their_corpora_again(
+    client, corpora, of_strings, monkeypatch, caplog, name, method, everyone
+):
+    kill_at(monkeypatch, client, method, 5, everyone=everyone)
+    crf = DistributedCRF(ALPHA, method=name, tol=1e-8, n_rounds=2, random_state=0)
+    crf.fit(corpora, client=client)
+    assert "partition 0 is lost with worker" in caplog.text
+    assert_same_optimum(crf, of_strings)
+
+
+@pytest.mark.slow
+def test_a_worker_that_stops_for_a_while_is_waited_for(client, corpora, monkeypatch):
+    from skcrf_sdca.distributed._dask import DaskCluster
+
+    (pid, *_), rounds = client.run(os.getpid).values(), []
+    ask = DaskCluster.map
+
+    def map(self, asked, arguments, *, lasting=False):
+        rounds.append(asked)
+        if rounds.count("expect") == 3 and asked == "expect":
+            os.kill(pid, signal.SIGSTOP)
+            Timer(3.0, os.kill, (pid, signal.SIGCONT)).start()
+        return ask(self, asked, arguments, lasting=lasting)
+
+    crf = DistributedCRF(ALPHA, tol=1e-4)
+    expected = crf.fit(corpora).coef_
+    monkeypatch.setattr(DaskCluster, "map", map)
+    np.testing.assert_array_equal(crf.fit(corpora, client=client).coef_, expected)
+    assert rounds.count("expect") > 3
 
 
 def test_a_cluster_without_workers_is_an_error(monkeypatch):
