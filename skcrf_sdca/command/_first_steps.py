@@ -8,16 +8,14 @@ from ._formats import AttributesFormat
 from ._template_files import checked_features, default_templates, read_templates
 
 
-def add_text_options(group):
-    """Add the options on templates and labels."""
+def add_text_options(group, repair_in):
+    """Add the options on templates and labels, and say what --repair makes valid in."""
     group.add_argument(
         "--templates", metavar="FILE", help="templates of the features, one on a line"
     )
     add_scheme_option(group, "the first in which all labels are valid")
     group.add_argument(
-        "--repair",
-        action="store_true",
-        help="make labels valid, in --scheme or a scheme in which almost all are valid",
+        "--repair", action="store_true", help=f"make labels valid, in {repair_in}"
     )
 
 

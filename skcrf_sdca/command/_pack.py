@@ -41,7 +41,9 @@ def add_options(parser):
         "-o", "--output", required=True, metavar="FOLDER", help="the folder to write"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no messages")
-    add_text_options(parser.add_argument_group("text and features"))
+    add_text_options(
+        parser.add_argument_group("text and features"), repair_in="--scheme"
+    )
 
 
 def run(options):

@@ -60,7 +60,10 @@ def add_options(parser):
         "repeated; info shows it",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
-    add_text_options(parser.add_argument_group("text and features"))
+    add_text_options(
+        parser.add_argument_group("text and features"),
+        repair_in="--scheme or a scheme in which almost all are valid",
+    )
     add_fit_options(parser.add_argument_group("fit"))
     _parsers.add_options(parser.add_argument_group("dependency trees"))
 
