@@ -235,7 +235,7 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
         ("schedules", ["--task", "ocr"], 16),
         ("several_c", [], 12),
         ("oeg_starts", ["--task", "ocr"], 6),
-        ("sag_variants", [], 7),
+        ("sag_variants", [], 8),
         ("exact_blocks", [], 12),
         ("ramp_and_risk", ["--tol", "0.1"], 15),
     ],

@@ -85,11 +85,10 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a trial on few sequences")
     options = parser.parse_args()
     split = split_of(QUICK_FIRST if options.quick else options.n_sequences)
-    rows = [HEADER]
+    tables.stream([HEADER])
     for C in STRENGTHS:
         for update in UPDATES:
-            rows += rows_of(*split, C, update)
-    tables.show(rows)
+            tables.stream(rows_of(*split, C, update))
 
 
 if __name__ == "__main__":

@@ -221,9 +221,12 @@ def draw_oracles(n, side, epochs, seeds, output):
     """Draw the gaps of solvers with the first seed; return the table of medians."""
     figure, axes = figures.panels(1, 2)
     found = {name: [] for name in SOLVERS}
+    tables.stream([["solver", "seed", "calls to 1e-3 P", "seconds"]])
     for seed in seeds:
         for name, history in oracle_fits(n, side, epochs, np.random.default_rng(seed)):
             found[name].append(to_level(history))
+            _, calls, seconds = found[name][-1]
+            tables.stream([[name, f"{seed}", f"{calls:.0f}", f"{seconds:.1f}"]])
             if seed == seeds[0]:
                 gap = history["gap"] / history["primal"]
                 figures.curve(axes[0, 0], history["oracle_calls"], gap, name)

@@ -156,9 +156,9 @@ class Structure(ABC):
         """Return bounds of squared distances between labellings, by all features.
 
         Two paths of one label each, which disagree everywhere, give the bound
-        [LePriol18, App. C]: R_i = 2 (||sum_t |x_t|||^2 + T^2 + 2 + (T - 1)^2), the last
-        two terms for models of sequences only. It is attained where no feature is
-        negative.
+        R_i = 2 (||sum_t |x_t|||^2 + T^2 + 2 + (T - 1)^2), the last two terms for models
+        of sequences only. It is attained where no feature is negative. [LePriol18, App.
+        C] has the known labels for one of the two, which is at least half as much.
 
         Returns
         -------
