@@ -19,7 +19,7 @@ cdef class Mixture:
     cdef double set_point(self, Values scores, double* local) noexcept nogil
     cdef Py_ssize_t place_of(self, const int* labels) noexcept nogil
     cdef void add(self, Values scores) noexcept nogil
-    cdef void balance(self) noexcept nogil
-    cdef bint move_share(self) noexcept nogil
+    cdef void balance(self, double no_gain) noexcept nogil
+    cdef bint move_share(self, double no_gain) noexcept nogil
     cdef void drop(self) noexcept nogil
     cdef void add_tied(self, double weight, double* tied) noexcept nogil

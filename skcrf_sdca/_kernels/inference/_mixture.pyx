@@ -24,15 +24,17 @@ from ._passes cimport Items
 
 import numpy as np
 
-# Labellings that are mixed at most, and moves of shares after a search.
+# Labellings that are mixed at most, searches for them, and moves of shares after one.
 cdef enum:
     MOST = 256
-    MAX_MOVES = 20_000
+    MAX_SEARCHES = 2000
+    MAX_MOVES = 2000
 
-# The gap that ends a search, and a difference of slopes that moves no share, beside
-# the size of the scores of labellings.
-cdef double SMALL_GAP = 1e-10
+# The gap that ends the search, and a difference of slopes that moves no share, beside
+# the size of the scores of labellings. Shares are balanced to a part of the gap.
+cdef double SMALL_GAP = 1e-9
 cdef double NO_GAIN = 1e-13
+cdef double PART_OF_GAP = 0.1
 
 
 cdef class Mixture:
@@ -58,9 +60,10 @@ cdef class Mixture:
     ) noexcept nogil:
         """Find the mixture; return f(mu) + gap, -inf if there is no labelling."""
         cdef double best, value
+        cdef Py_ssize_t _
         self.size, self.gap = 0, 0.0
         value = self.set_point(scores, local)
-        while True:
+        for _ in range(MAX_SEARCHES):
             best = self.inference.argmax(
                 Values(&self.gradient[0], scores.tied), &self.labels[self.size, 0]
             )
@@ -71,13 +74,14 @@ cdef class Mixture:
                 if (
                     self.gap <= SMALL_GAP * (1.0 + abs(best))
                     or self.size == self.most - 1
-                    or self.place_of(&self.labels[self.size, 0]) < self.size
                 ):
-                    return value + self.gap
-            self.add(scores)
-            self.balance()
+                    break
+            if self.place_of(&self.labels[self.size, 0]) == self.size:
+                self.add(scores)
+            self.balance(max(PART_OF_GAP * self.gap, NO_GAIN * (1.0 + abs(best))))
             self.drop()
             value = self.set_point(scores, local)
+        return value + self.gap
 
     cdef double mean_slope(self) noexcept nogil:
         """Return <mu, gradient>."""
@@ -122,16 +126,16 @@ cdef class Mixture:
         )
         self.size = n + 1
 
-    cdef void balance(self) noexcept nogil:
-        """Maximise f over the shares of the set."""
+    cdef void balance(self, double no_gain) noexcept nogil:
+        """Move shares in the set until slopes differ by ``no_gain`` at most."""
         cdef Py_ssize_t _
         for _ in range(MAX_MOVES):
-            if not self.move_share():
+            if not self.move_share(no_gain):
                 break
 
     # Along certain(to) - certain(away) the curvature of H is the squared distance of
     # the two labellings.
-    cdef bint move_share(self) noexcept nogil:
+    cdef bint move_share(self, double no_gain) noexcept nogil:
         """Move share from the worst labelling to the best; return False for no gain."""
         cdef Py_ssize_t k, to = 0, away = -1
         cdef double gain, step, curvature
@@ -143,7 +147,7 @@ cdef class Mixture:
             ):
                 away = k
         gain = self.slope[to] - self.slope[away]
-        if not gain > NO_GAIN * (1.0 + abs(self.slope[to])):
+        if not gain > no_gain:
             return False
         step = self.share[away]
         curvature = 2.0 * (self.agreement[to, to] - self.agreement[to, away])
