@@ -31,7 +31,9 @@ from skcrf_sdca.model.fitted import (
     FittedModel,
     no_draws,
     no_labellings,
+    no_log_partition,
     no_probabilities,
+    no_support,
 )
 from skcrf_sdca.model.validation import (
     evaluation_labels,
@@ -39,6 +41,7 @@ from skcrf_sdca.model.validation import (
     known_labels,
     packed_for,
 )
+from skcrf_sdca.structures.mixed_scores import with_entropy
 from skcrf_sdca.structures.scores import DECODERS, POSTERIOR, VITERBI, numbers_of_paths
 from skcrf_sdca.structures.uncertainty import MEASURES
 
@@ -184,6 +187,39 @@ class Answers(FittedModel):
 
         return self._over(best, packed, proba=False)
 
+    @available_if(no_support)
+    def support(self, X: Dataset) -> NDArray[Any]:
+        """Return all labellings of every sequence, or graph, with a probability.
+
+        After a fit with ``loss="sparsemap"`` or ``"smooth_hinge"`` these are few: they
+        show between what the model cannot decide.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        labellings : ndarray of shape (n_items,)
+            An object array of lists of (labels, probability), the most probable first;
+            probabilities have the sum 1. For one-node chains labels is a label.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> X, y = [[["a"], ["b"]]] * 9, [["B", "I"]] * 8 + [["I", "I"]]
+        >>> crf = SDCACRF(loss="sparsemap", tol=1e-8, random_state=0).fit(X, y)
+        >>> (labellings,) = crf.support([[["a"], ["b"]]])
+        >>> [(labels, round(p, 2)) for labels, p in labellings]
+        [(['B', 'I'], 0.87), (['I', 'I'], 0.13)]
+        """
+        packed = self._packed(X)
+
+        def all_of(scores, begin, end):
+            return n_best_labels(self, scores, None, packed.input_format)
+
+        return self._over(all_of, packed)
+
     @available_if(no_draws)
     def sample(
         self, X: Dataset, n_draws: int = 1, random_state: RandomState = None
@@ -313,7 +349,7 @@ class Answers(FittedModel):
 
         return self._over(pairs, packed)
 
-    @available_if(no_probabilities)
+    @available_if(no_log_partition)
     def log_partition(self, X: Dataset) -> NDArray[np.float64]:
         """Return log Z of every sequence, or graph: of the sum of exp(score(x, y)).
 
@@ -336,7 +372,7 @@ class Answers(FittedModel):
         """
         return self._over(lambda scores, *_: scores.log_partition(), self._packed(X))
 
-    @available_if(no_probabilities)
+    @available_if(no_log_partition)
     def log_likelihood(self, X: Dataset, y: Labels) -> NDArray[np.float64]:
         """Return log p(y | x) of every sequence, or graph: score(x, y) - log Z.
 
@@ -549,7 +585,7 @@ class Answers(FittedModel):
 
         @self._named
         def run(begin, end):
-            scores = scores_of(begin, end)
+            scores = with_entropy(scores_of(begin, end), self.entropy_index_)
             scores.check(begin)
             return function(scores, begin, end)
 
@@ -590,21 +626,16 @@ def n_best_labels(estimator, scores, n, input_format):
     """Return the n best labellings of each item of some scores, with their values.
 
     An object array of lists of (labels, probability), or of (labels, score) if the
-    model has no probabilities.
+    model has no probabilities. None for n is all labellings with a probability.
     """
-    all_paths, all_values = scores.n_best(n)
-    if no_probabilities(estimator) is None:
-        log_z = scores.log_partition()
-        all_values = map(_probabilities, all_values, log_z)
+    has_none = no_probabilities(estimator) is not None
+    find = scores.n_best if has_none else scores.n_best_probabilities
+    all_paths, all_values = find(n)
     found = []
     for paths, values in zip(all_paths, all_values, strict=True):
         labels = input_format.path_labels(paths, estimator.classes_)
         found.append(list(zip(labels, values.tolist(), strict=True)))
     return np.fromiter(found, dtype=object, count=len(found))
-
-
-def _probabilities(scores, log_z):
-    return np.exp(np.minimum(scores - log_z, 0.0))
 
 
 def accuracy(found, labels, weight):

@@ -29,6 +29,7 @@ from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.rows import checked_sparse
 from skcrf_sdca.features.vectorizer import reading_of
 from skcrf_sdca.objective.losses import (
+    LOSSES,
     gives_probabilities,
     losses_that,
     may_give_probabilities,
@@ -37,6 +38,7 @@ from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.label_parts import LabelParts
 from skcrf_sdca.structures.chain.parameters import ChainParameters, chain_blocks
+from skcrf_sdca.structures.entropy import GINI, SHANNON
 from skcrf_sdca.structures.form import Axis, Form
 from skcrf_sdca.structures.scores import LARGEST_SCORE, check_weights
 
@@ -90,6 +92,7 @@ class FittedModel:
     alpha_: float
     # Models that were not fitted here, by CRFsuite say, are log-linear.
     temperature_: float = 1.0
+    entropy_index_: float = SHANNON
     n_iter_: int
     n_nonzero_: int
     primal_objective_: float
@@ -216,6 +219,35 @@ def no_probabilities(estimator):
     return (
         f"{type(estimator).__name__} {why} scores, and no probabilities; fit with "
         f"{losses_that(gives_probabilities)}"
+    )
+
+
+def no_log_partition(estimator):
+    """Return why an estimator has no log Z, None if it has, or may get, one."""
+    if (why := no_probabilities(estimator)) or estimator.entropy_index_ == SHANNON:
+        return why
+    return (
+        f"{type(estimator).__name__} was fitted with a loss that gives most labellings "
+        "the probability 0, and has no log Z: take `support`, or fit with "
+        f"{losses_that(lambda own: own.new.entropy_index == SHANNON)}"
+    )
+
+
+def no_support(estimator):
+    """Return why an estimator has no support, None if it has, or may get, one.
+
+    Before a fit the parameter ``loss`` decides.
+    """
+    index = estimator.entropy_index_
+    if "classes_" not in vars(estimator):
+        option = LOSSES.get(getattr(estimator, "loss", None))
+        index = SHANNON if option is None else option.new.entropy_index
+    if index == GINI:
+        return None
+    return (
+        f"{type(estimator).__name__} gives every labelling a probability, or none: for "
+        "few labellings with one fit with "
+        f"{losses_that(lambda own: own.new.entropy_index == GINI)}"
     )
 
 

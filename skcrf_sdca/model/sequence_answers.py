@@ -42,6 +42,7 @@ from skcrf_sdca.model.span_queries import (
 )
 from skcrf_sdca.structures.chain.fitted_tuples import FittedTuples
 from skcrf_sdca.structures.chain.parameters import ChainParameters
+from skcrf_sdca.structures.mixed_scores import with_entropy
 from skcrf_sdca.structures.scores import DECODERS, VITERBI
 
 LENGTHS = """\
@@ -328,7 +329,8 @@ class ChainAnswers(ChainInspection, ConstrainingMixin, SequenceAnswers):
         if scores is None:
             return None
         parameters = self._chain().parameters
-        return parameters.no_chains(self.temperature_).of_one(scores)
+        chains = parameters.no_chains(self.temperature_).of_one(scores)
+        return with_entropy(chains, self.entropy_index_)
 
     def _of_one(self, X, answer):
         """Return an answer of the SequenceTagger if X is one sequence, or None."""

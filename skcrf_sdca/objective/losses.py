@@ -30,6 +30,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skcrf_sdca.structures.entropy import GINI, SHANNON
+
 
 @dataclass(frozen=True)
 class Loss(ABC):
@@ -46,6 +48,8 @@ class Loss(ABC):
         Offers to solvers, see `skcrf_sdca.solvers.base.check_needs`.
     needs : frozenset of str
         What it needs of a structure, of the same names.
+    entropy_index : float or None
+        The index of the entropy, see entropy.py; None if the model has scores alone.
     """
 
     name: str
@@ -53,6 +57,7 @@ class Loss(ABC):
     cost: NDArray | None = None
     offers: ClassVar[frozenset[str]]
     needs: ClassVar[frozenset[str]] = frozenset()
+    entropy_index: ClassVar[float | None] = None
 
     @abstractmethod
     def conjugate(self, scores):
@@ -88,8 +93,8 @@ class Loss(ABC):
 
     @property
     def temperature_of_labellings(self):
-        """The tau of p(y | x) ~ exp(score / tau), or 0 if F is not log Z."""
-        return self.temperature if "log sum" in self.offers else 0.0
+        """The tau of the probabilities of labellings, 0 if there are scores alone."""
+        return 0.0 if self.entropy_index is None else self.temperature
 
     @property
     def scaled_cost(self):
@@ -101,6 +106,7 @@ class LogSumExp(Loss):
     """The conjugate of Shannon's entropy: F = log Z, and p(y | x) as expectations."""
 
     offers = frozenset({"smooth loss", "log sum", "compiled loss"})
+    entropy_index = SHANNON
 
     def conjugate(self, scores):
         """Return log Z of each item."""
@@ -147,6 +153,7 @@ class SparseMAP(Loss):
 
     offers = frozenset({"smooth loss", "few labellings"})
     needs = frozenset({"argmax", "visit"})
+    entropy_index = GINI
 
     def conjugate(self, scores):
         """Return upper bounds of F of each item."""
@@ -212,15 +219,14 @@ def losses_that(holds):
 
 
 def gives_probabilities(option):
-    """Return whether a LossOption gives more than scores: log Z does."""
-    return issubclass(option.new, LogSumExp)
+    """Return whether a LossOption gives more than scores."""
+    return option.new.entropy_index is not None
 
 
 def may_give_probabilities(name):
     """Return whether a value of the parameter ``loss`` gives more than scores.
 
-    Answers are sums over labellings, by which log Z alone gives probabilities. It is
-    True for unknown values, which other checks refuse.
+    It is True for unknown values, which other checks refuse.
     """
     option = ONLINE_LOSSES.get(name) if isinstance(name, str) else None
     return option is None or gives_probabilities(option)

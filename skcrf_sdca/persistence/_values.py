@@ -7,11 +7,13 @@ from types import NoneType
 import numpy as np
 
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
+from skcrf_sdca.structures.entropy import GINI, SHANNON
 
 # Fitted attributes that are numbers; in a file their names have no underscore.
 FIGURES = (
     "alpha",
     "temperature",
+    "entropy_index",
     "n_nonzero",
     "n_iter",
     "primal_objective",
@@ -110,6 +112,9 @@ def rebuild_parameters(cls, model, array=None):
 def describe_fit(crf):
     """Return the entries "fit", the figures, and "history", with lists for arrays."""
     fitted = {name: getattr(crf, f"{name}_", None) for name in FIGURES}
+    if fitted["entropy_index"] == SHANNON:
+        # Earlier versions, which know no other, read the file.
+        del fitted["entropy_index"]
     figures = {name: _to_json(x) for name, x in fitted.items() if x is not None}
     return {"fit": figures, "history": lists_of(getattr(crf, "history_", {}))}
 
@@ -118,6 +123,8 @@ def figures_from(fit):
     """Return the attributes from the entry "fit" that `describe_fit` made."""
     if not set(fit) <= set(FIGURES):
         raise ModelFormatError(f"fit may have the entries {FIGURES} only")
+    if fit.get("entropy_index", SHANNON) not in (SHANNON, GINI):
+        raise ModelFormatError(f"fit: entropy_index must be {SHANNON} or {GINI}")
     return {f"{name}_": _from_json(number) for name, number in fit.items()}
 
 

@@ -20,6 +20,7 @@ from skcrf_sdca.model.explanation import (
 from skcrf_sdca.serving._items import encoded, held
 from skcrf_sdca.serving._rows import CsrRows
 from skcrf_sdca.structures.dependency.tree_terms import tree_terms
+from skcrf_sdca.structures.mixed_scores import with_entropy
 from skcrf_sdca.structures.path_terms import BIASES, LabelTerms, path_terms
 from skcrf_sdca.structures.rivals import Rivals
 
@@ -92,7 +93,8 @@ class ExplanationMixin:
         return explained(self, held(self._prepared(sequence)), position, **asked)
 
     def _explained_label(self, sequence, position, *, labels, reference, path):
-        model, scores = self._model, self._served.scores(sequence)
+        model = self._model
+        scores = with_entropy(self._served.scores(sequence), model.entropy_index)
         n_positions = int(scores.offsets[-1])
         t = checked_place(position, n_positions, "position")
         if labels is not None:
@@ -116,7 +118,8 @@ class ExplanationMixin:
     def _explained_head(self, sentence, word, *, labels, reference, path):
         if path is not None:
             raise ValueError("path: the heads of a word are explained without one")
-        model, scores = self._model, self._served.scores(sentence)
+        model = self._model
+        scores = with_entropy(self._served.scores(sentence), model.entropy_index)
         n = int(scores.n_words[0])
         word, marginals = checked_word(word, n, "position"), None
         # The sentence has a tree.

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from skcrf_sdca._utils.words import in_words
+from skcrf_sdca.structures.entropy import SHANNON
 
 
 class LikelihoodMixin:
@@ -12,8 +13,18 @@ class LikelihoodMixin:
     A class adds `_scores`, which returns the Scores of one sequence.
     """
 
+    _model: Any
     _served: Any
     _scores: Any
+
+    def _log_linear(self, sequence):
+        """Return the Scores of one sequence, whose probabilities have a log Z."""
+        if self._model.entropy_index != SHANNON:
+            raise ValueError(
+                "The model was fitted with a loss that gives most labellings the "
+                "probability 0, and has no log Z: take n_best."
+            )
+        return self._scores(sequence, proba=True)
 
     def log_partition(self, sequence: Iterable[Any]) -> float:
         """Return log Z of one sequence: of the sum of exp(score(x, y)).
@@ -40,7 +51,7 @@ class LikelihoodMixin:
         >>> round(Predictor.from_estimator(crf).log_partition([["a"], ["b"]]), 1)
         2.8
         """
-        (value,) = self._scores(sequence, proba=True).log_partition().tolist()
+        (value,) = self._log_linear(sequence).log_partition().tolist()
         return value
 
     @in_words(y="labels")
@@ -76,7 +87,7 @@ class LikelihoodMixin:
         >>> predictor.log_likelihood([["a"]], ["never seen"])
         -inf
         """
-        scores = self._scores(sequence, proba=True)
+        scores = self._log_linear(sequence)
         codes, known = self._served.codes_of(labels, scores)
         (value,) = scores.log_likelihood(codes, known).tolist()
         return value

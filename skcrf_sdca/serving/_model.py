@@ -38,6 +38,7 @@ from skcrf_sdca.serving._weights import (
     label_weights,
     trees_of,
 )
+from skcrf_sdca.structures.entropy import SHANNON
 from skcrf_sdca.structures.scores import DECODERS, VITERBI
 
 # The structures of models by their types, and why others are not served.
@@ -83,6 +84,7 @@ class Model(NamedTuple):
     own: Any = None  # what its structure has beside, such as Trees
     feature_names: list[str] | None = None  # of a model without items
     steps: RowSteps | None = None  # what makes the rows of a model without items
+    entropy_index: float = SHANNON  # of entropy.py
 
     def names_of(self, rows):
         """Return the names of the features in rows, by their numbers."""
@@ -242,6 +244,7 @@ def _model_of(crf, array, vectorizer=None, features=None):
         structure=structure,
         own=own,
         feature_names=crf["feature_names"],
+        entropy_index=float(crf["fit"].get("entropy_index", SHANNON)),
     )
 
 

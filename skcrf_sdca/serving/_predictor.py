@@ -22,6 +22,7 @@ from skcrf_sdca.serving._structures import (
     ServedTuples,
 )
 from skcrf_sdca.serving._trees import ServedParser, ServedTrees
+from skcrf_sdca.structures.mixed_scores import with_entropy
 from skcrf_sdca.text.core.tokens import Tokens
 from skcrf_sdca.text.features.sentences import SentenceFeatures
 from skcrf_sdca.text.features.templates import checked_features
@@ -353,10 +354,10 @@ class Predictor(ExplanationMixin, LikelihoodMixin):
         """
         check_count("n", n)
         scores = self._scores(sequence)
-        (paths,), (values,) = scores.n_best(n)
-        self._check_possible(max(values, default=-np.inf), scores.local)
-        if self._model.temperature:
-            values = np.exp(np.minimum(values - scores.log_partition(), 0.0))
+        has_proba = self._model.temperature > 0.0
+        find = scores.n_best_probabilities if has_proba else scores.n_best
+        (paths,), (values,) = find(n)
+        self._check_possible(0.0 if len(values) else -np.inf, scores.local)
         found = [self._served.answer(path) for path in paths]
         return list(zip(found, values.tolist(), strict=True))
 
@@ -371,7 +372,8 @@ class Predictor(ExplanationMixin, LikelihoodMixin):
                 "The model was fitted with a loss that gives scores, and no "
                 'probabilities; fit with loss="softmax_margin" or "log_loss".'
             )
-        return self._served.scores(self._prepared(sequence))
+        scores = self._served.scores(self._prepared(sequence))
+        return with_entropy(scores, self._model.entropy_index)
 
     def _prepared(self, sequence):
         """Return a sequence as its structure takes it."""

@@ -1,4 +1,8 @@
-"""The entropy of marginals that are mixed with labels, whatever the structure is."""
+"""Entropies, and that of marginals that are mixed with labels, of any structure."""
+
+# Their indices in the family of Tsallis. The probabilities of scores are those of the
+# largest <mu, scores> + H(mu).
+SHANNON, GINI = 1.0, 2.0
 
 
 def mixture_entropy(q, factor, entropy):

@@ -319,6 +319,17 @@ class Scores:
         found = [self._n_best_of(i, width) for i, width in enumerate(widths)]
         return [paths for paths, _ in found], [scores for _, scores in found]
 
+    def n_best_probabilities(self, n):
+        """Return the n best labellings of each item, and their probabilities."""
+        paths, scores = self.n_best(n)
+        pairs = zip(scores, self.log_partition(), strict=True)
+        return paths, [np.exp(np.minimum(own - log_z, 0.0)) for own, log_z in pairs]
+
+    def surprises(self):
+        """Return -log p of the most probable labelling of each item."""
+        _, best = self.viterbi()
+        return np.maximum(self.log_partition() - best, 0.0)
+
     # Lawler's partition: each labelling left agrees with one already found before a
     # position, and differs from it there. The same recursion, with other labels
     # forbidden, finds the best of each part, the first of equal ones. A part is kept as

@@ -16,20 +16,16 @@ def _token_entropy(scores):
 
 
 def _least_confidence(scores):
-    return -np.expm1(-_surprise(scores))
+    return -np.expm1(-scores.surprises())
 
 
 def _mnlp(scores):
-    return _surprise(scores) / np.maximum(np.diff(scores.label_bounds), 1)
+    return scores.surprises() / np.maximum(np.diff(scores.label_bounds), 1)
 
 
 def _margin(scores):
-    _, best = scores.n_best(2)
-    log_z = scores.log_partition()
-    margins = [
-        np.exp(own[0] - z) - np.exp(own[1:2] - z).sum()
-        for own, z in zip(best, log_z, strict=True)
-    ]
+    _, best = scores.n_best_probabilities(2)
+    margins = [own[0] - own[1:2].sum() for own in best]
     return np.clip(1.0 - np.array(margins, dtype=np.float64), 0.0, 1.0)
 
 
@@ -40,12 +36,6 @@ MEASURES = {
     "mnlp": _mnlp,
     "token_entropy": _token_entropy,
 }
-
-
-def _surprise(scores):
-    """Return -log p of the most probable labelling of each item."""
-    _, best = scores.viterbi()
-    return np.maximum(scores.log_partition() - best, 0.0)
 
 
 def _means(values, offsets):

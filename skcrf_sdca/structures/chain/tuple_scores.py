@@ -174,6 +174,11 @@ class TupleScores(Chains):
         paths, scores = super().n_best(n)
         return [self.label_of[path] for path in paths], scores
 
+    def mixed_labels(self):
+        """Return the paths of labels that are mixed, and their shares, of each chain."""
+        found = super().mixed_labels()
+        return [(self.label_of[paths], shares) for paths, shares in found]
+
     def sample(self, uniform):
         """Return draws from p(y | x), (n_positions, n_draws), of as many numbers."""
         return self.label_of[super().sample(uniform)]
