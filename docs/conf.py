@@ -111,6 +111,8 @@ sphinx_gallery_conf = {
     "within_subsection_order": "ExampleTitleSortKey",
     "download_all_examples": False,
     "show_signature": False,
+    # As wide as a card of the gallery on a screen with two pixels to a point.
+    "thumbnail_size": (640, 448),
     "remove_config_comments": True,
     "min_reported_time": 5,
     # Their tables load scripts from the network.

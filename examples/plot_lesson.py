@@ -4,7 +4,8 @@ CRFs from the beginning
 
 What a conditional random field is, in six pictures: a classifier of tokens, the rule
 that it breaks, a chain of labels, its best path, its probabilities, and how a fit knows
-that it is done. All numbers are of models that this page fits to ten short sentences.
+that it is done. All numbers are of models that this page fits to ten short sentences,
+which takes some seconds.
 """
 
 import matplotlib.pyplot as plt

@@ -1,5 +1,6 @@
 """The documentation: docstrings, API pages, examples of pages, and the build."""
 
+import ast
 import csv
 import doctest
 import importlib
@@ -206,7 +207,7 @@ def test_the_page_that_answers_has_the_words_of_users(search, page):
     assert [word for word in search.split() if word not in text] == []
 
 
-# What somebody reads who labels text for the first time.
+# What a reader meets who labels text for the first time.
 FIRST = "command", "decoding", "index", "install", "own_file", "persistence", "text"
 FIRST_PAGES = [ROOT / "README.rst", *(DOCS / f"{name}.rst" for name in FIRST)]
 
@@ -260,6 +261,33 @@ def test_the_examples_of_the_page_run(page, monkeypatch):
         str(page), module_relative=False, parser=ExamplesOfThisVersion()
     )
     assert not failed
+
+
+EXAMPLES = [*(ROOT / "examples").glob("*.py")]
+EXAMPLES += [
+    path
+    for folder in ("text", "signals", "optimisation")
+    for path in (ROOT / "examples" / folder).glob("*.py")
+]
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES), ids=lambda path: path.stem)
+def test_the_example_says_how_long_it_takes(example):
+    text = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8")))
+    assert re.search(r"\btakes?\s[^.:]*\b(second|minute)", text)
+
+
+def test_every_card_of_the_gallery_has_a_picture_of_its_own():
+    found = {}
+    for example in EXAMPLES:
+        text = example.read_text(encoding="utf-8")
+        named = re.findall(r"^# sphinx_gallery_thumbnail_path = '(.*)'$", text, re.M)
+        # The build draws the pictures of the others.
+        is_drawn = example.stem.startswith("plot_") and "plt." in text
+        assert len(named) == 1 or is_drawn, example
+        for picture in named:
+            assert (DOCS / picture).is_file(), example
+            assert found.setdefault(picture, example) == example
 
 
 @pytest.mark.parametrize(

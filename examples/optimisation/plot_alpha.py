@@ -7,7 +7,7 @@ alpha, it overfits the training strings. This example fits models for many alpha
 ``alpha_path``, where each fit starts at the solution of the one before (warm start).
 The test labels have the largest probability at about a twentieth of the default alpha,
 1 / n. The accuracy is largest at another alpha: the best alpha depends on the score.
-scikit-learn contains the data.
+scikit-learn contains the data. The example takes some seconds.
 """
 
 import matplotlib.pyplot as plt

@@ -8,7 +8,8 @@ from the minimum (dashed line). How tight this bound is depends on the solver. S
 OEG keep marginals, and their gap is a few times the distance. SAG-NUS keeps marginals
 of earlier weights, which are a looser bound while the optimum is far. L-BFGS has only
 weights. Its gap follows from strong convexity, or from a mix of its last dual points:
-it is a valid bound, but a loose one. scikit-learn contains the data.
+it is a valid bound, but a loose one. scikit-learn contains the data. The example takes
+some seconds.
 """
 
 import matplotlib.pyplot as plt

@@ -5,7 +5,8 @@ Which strings to annotate next
 Annotation costs time, and most strings of a pool teach a model little that it does not
 know. Here 10 strings of handwritten digits are annotated first, and then in each round
 the 10 that the model is least sure of. The same number of annotated digits makes a
-better reader than strings that are drawn at random. scikit-learn contains the data.
+better reader than strings that are drawn at random. scikit-learn contains the data. The
+example takes some seconds.
 """
 
 import matplotlib.pyplot as plt

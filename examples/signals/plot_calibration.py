@@ -7,7 +7,7 @@ are correct. ``span_proba`` sums over all label paths that contain the span. Thi
 example shows that these probabilities are calibrated. The product of the probabilities
 of the labels is not: it treats the labels as independent, and is too small for
 uncertain labels. Here a span is any three neighbouring labels, in data drawn from a
-known model.
+known model. The example takes some seconds.
 """
 
 import matplotlib.pyplot as plt

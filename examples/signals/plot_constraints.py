@@ -8,7 +8,7 @@ training and in prediction. ``constrain`` applies the same constraint to a model
 was trained without it. Both improve the accuracy. Here ``constrain`` after the fit is
 better: without the constraint, a model also learns from the forbidden paths what a
 digit does not look like. The difference is largest for few training strings.
-scikit-learn contains the data.
+scikit-learn contains the data. The example takes some seconds.
 """
 
 import matplotlib.pyplot as plt

@@ -6,7 +6,7 @@ A person looks at some positions of each predicted string and enters their true 
 ``predict(X, known=...)`` keeps these known labels and predicts the others again, given
 the known ones. This removes further mistakes. It is best to look first at the positions
 where the model is least certain, which ``predict_proba`` shows. scikit-learn contains
-the data.
+the data. The example takes some seconds.
 """
 
 import matplotlib.pyplot as plt

@@ -5,7 +5,8 @@ Plot the transition matrix
 These strings of digits were typed with a finger that moves from key to adjacent key.
 The model is trained on images and labels and does not know the keypad. Nevertheless,
 its transition weights are large for adjacent keys, which have a frame in the figure,
-and small for all other pairs. scikit-learn contains the data.
+and small for all other pairs. scikit-learn contains the data. The example takes some
+seconds.
 """
 
 import matplotlib.pyplot as plt

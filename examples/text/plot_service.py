@@ -5,7 +5,8 @@ From a text file to a service
 A file of labelled text becomes a model by one command. A server then answers raw text
 with the spans that the model finds. Tomorrow's model takes the place of today's, and no
 request is lost. This example does all of it with a small file of names, by the server
-that :ref:`sphx_glr_auto_examples_text_tag_server.py` shows to copy::
+that :ref:`sphx_glr_auto_examples_text_tag_server.py` shows to copy. It takes some
+seconds::
 
     python examples/text/plot_service.py
 
@@ -140,4 +141,4 @@ server.shutdown()
 server.server_close()
 temporary.cleanup()
 
-# sphinx_gallery_thumbnail_path = 'images/drift.png'
+# sphinx_gallery_thumbnail_path = 'images/examples/service.svg'

@@ -6,11 +6,11 @@ A parser reads the tags of words, which new text lacks: a tagger predicts them f
 The parser should be trained on tags that have the same mistakes. The tags of its
 training sentences are therefore predicted by taggers of other sentences, fold by fold.
 
-The treebank has 200 short sentences of English, which were written for this example. In
-two seconds it learns the tags and the trees of 160. Of the words of the other 40, 93 in
-100 then have the right tag, and 94 the right head; by a parser that was trained on true
-tags 91 have. With the files of a larger treebank in CoNLL-U, for training and for test,
-it learns from these::
+The treebank has 200 short sentences of English, which were written for this example. To
+learn the tags and the trees of 160 takes two seconds. Of the words of the other 40, 93
+in 100 then have the right tag, and 94 the right head; by a parser that was trained on
+true tags 91 have. With the files of a larger treebank in CoNLL-U, for training and for
+test, it learns from these::
 
     python examples/text/plot_tag_and_parse.py [TRAIN.conllu TEST.conllu]
 """

@@ -116,4 +116,4 @@ if __name__ == "__main__":
     else:
         serve(model, sys.stdin, sys.stdout)
 
-# sphinx_gallery_thumbnail_path = 'images/examples/chunking_conll2000.png'
+# sphinx_gallery_thumbnail_path = 'images/examples/serve_tagger.svg'

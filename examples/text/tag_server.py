@@ -5,7 +5,7 @@ A server of spans, to copy
 This file is a whole server. A client posts text, and gets the spans that a model finds
 in it, with their characters and probabilities. The server needs Python, this package
 and NumPy, see :doc:`/serving`. ``names.crf`` is a file of ``skcrf-sdca train`` or of
-``save_model``, whose features are made of words::
+``save_model``, whose features are made of words. To start takes less than a second::
 
     python tag_server.py names.crf 8000
 
@@ -211,4 +211,4 @@ if __name__ == "__main__":
         print(f"serving at port {server.server_port}", flush=True)
         server.serve_forever()
 
-# sphinx_gallery_thumbnail_path = 'images/examples/ner_bio.png'
+# sphinx_gallery_thumbnail_path = 'images/examples/tag_server.svg'
