@@ -79,7 +79,7 @@ class Drawer:
 
 
 def written(rng, word):
-    """Return a word as somebody writes it who is in a hurry."""
+    """Return a word as it is written in a hurry."""
     if rng.random() < MISSPELT:
         at = rng.integers(len(word))
         word = word[:at] + word[at : at + 1] * rng.integers(0, 3) + word[at + 1 :]

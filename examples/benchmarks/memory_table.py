@@ -12,7 +12,7 @@ beyond the data. The formulas, in bytes and without the weights themselves, are:
     L-BFGS    20 vectors of weights                  8 * 20 W
     full      a gradient of each sequence            8 n W
 
-"full" is stochastic average gradient without the structure of the CRF, which nobody
+"full" is stochastic average gradient without the structure of the CRF, which no program
 runs. The third table has the ways to keep less of [Schmidt15, sec. 6], over "full": the
 numbers of a gradient that are not 0 (sparse), the marginals of nodes and edges, and
 those of nodes with sums over edges (mixed), as here. With gradients of batches of

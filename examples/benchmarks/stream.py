@@ -10,7 +10,7 @@ stream. Each method learns from the chunks in a process of its own.
 The table has the resident memory after the first and after the last chunk, the peak,
 and the peak when the weights were looked at, in MiB; the tokens of a second of the
 processor, without those that draw the sentences; and the accuracy on the next chunk,
-which nobody has learned. Reads /proc: Linux only.
+which no pass has learned. Reads /proc: Linux only.
 """
 
 import argparse

@@ -10,7 +10,7 @@ _online_training.py, _orthants.py, _training.py and _trainer.py (with _tagger.py
 are pycrfsuite/, the interface of python-crfsuite), and trainer.py.
 Neither of the two packages is needed.
 
-Names are imported when somebody asks for one: `pycrfsuite.Tagger` needs NumPy alone.
+Names are imported at their first use: `pycrfsuite.Tagger` needs NumPy alone.
 """
 
 from typing import TYPE_CHECKING

@@ -44,7 +44,7 @@ from skcrf_sdca.structures.form import dense_coef
 
 # The largest array of weights: 16 GiB.
 MOST_WEIGHTS = 2**31
-# Nobody writes keys with more colons, but names may consist of many colons.
+# Real keys have no more colons, but names may consist of many colons.
 MOST_COLONS = 32
 # Its exponential is 0 in any precision, and the sum of a few million such scores is
 # finite.
@@ -408,7 +408,7 @@ def _vectorizer_of(names, input_format):
 
 
 def _boundary_weights(estimator, names):
-    """Return pairs of an attribute and the weights to add to its own."""
+    """Return pairs: an attribute, and the weights that are added to its weights."""
     given = {block: name for block, name in names.items() if name is not None}
     if len(set(given.values())) < len(given):
         raise ValueError("intercept, start and end must have different names.")

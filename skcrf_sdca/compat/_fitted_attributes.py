@@ -87,7 +87,7 @@ class FittedAttributes:
 
     @_of_model
     def training_log_(self, estimator: Any) -> TrainingLog:
-        """Return the log of the fit, without a text: its figures of each iteration."""
+        """Return the figures of each iteration of the fit; its text is empty."""
         kept = vars(self).get("_training_log")
         return kept or TrainingLog.of_history(getattr(estimator, "history_", {}))
 

@@ -17,7 +17,7 @@ from skcrf_sdca.data.trees import TreeRules
 
 
 class TreeFaults(NamedTuple):
-    """How many sentences have each fault; of a wrong tree the first one counts.
+    """The number of sentences with each fault; a wrong tree counts by its first fault.
 
     Parameters
     ----------

@@ -170,7 +170,7 @@ _WITH_PROBABILITY = SpanForm(
 
 @constructed
 class CalibratedSpans(SequenceMetaEstimator):
-    """Spans of a fitted CRF, with calibrated probabilities.
+    """Predict the spans of a fitted CRF, with calibrated probabilities.
 
     `sklearn.calibration.CalibratedClassifierCV` for the spans of sequences: of the
     spans with probability p, a part of p shall be right. The spans themselves do not

@@ -29,7 +29,7 @@ UNKNOWN, LOG_PROBABILITY, SPANS = "unknown features", "log probability", "spans"
 
 
 class Drift(NamedTuple):
-    """One figure of old and of new data.
+    """A figure of a `DriftReport`, of old and of new data.
 
     Parameters
     ----------

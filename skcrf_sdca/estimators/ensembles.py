@@ -125,7 +125,7 @@ class _MeanOfMarginals(SequenceMetaEstimator, metaclass=ABCMeta):
 
 @constructed
 class SequenceVoting(_MeanOfMarginals):
-    """Vote of several CRFs: the mean of their marginals.
+    """Let several CRFs vote by the mean of their marginals.
 
     `sklearn.ensemble.VotingClassifier(voting="soft")` for sequences.
 
@@ -218,7 +218,7 @@ class SequenceVoting(_MeanOfMarginals):
 
 @constructed
 class SequenceBagging(_MeanOfMarginals):
-    """Bagging of a CRF: the mean of the marginals of fits to samples of the sequences.
+    """Fit clones of a CRF to samples of the sequences, and let them vote.
 
     `sklearn.ensemble.BaggingClassifier` for sequences: whole sequences are drawn.
 

@@ -266,7 +266,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, BaseFit):
         """Return the weights in single precision."""
         coef = self.coef_
         if sp.issparse(coef):
-            # Zeros that nobody writes to take no memory.
+            # Zeros take no memory before they are written to.
             coef = coef.astype(np.float32)
         return dense_coef(coef)[0].astype(np.float32, copy=False)
 

@@ -53,7 +53,7 @@ class ThresholdCurve(NamedTuple):
 
 @constructed
 class TunedSpans(SequenceMetaEstimator):
-    """Spans of a fitted CRF that are more probable than a tuned threshold.
+    """Predict the spans of a fitted CRF that are more probable than a tuned threshold.
 
     `sklearn.model_selection.TunedThresholdClassifierCV` for the spans of sequences. The
     most probable label path leaves out a span that is less probable than the path

@@ -70,7 +70,7 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
     See Also
     --------
     SequenceUnion : Concatenates the features of several transformers.
-    skcrf_sdca.features.ClassifierFeatures : The same of a classifier.
+    skcrf_sdca.features.ClassifierFeatures : Applies a classifier to the items.
 
     Notes
     -----

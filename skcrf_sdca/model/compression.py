@@ -63,7 +63,7 @@ class TrimmingMixin(FittedModel):
         return self
 
     def prune(self, threshold: float = 0.0) -> Self:
-        """Set small weights of features to zero, and drop the features left without.
+        """Set small weights of features to zero, and drop features without weights.
 
         Features are dropped, from ``coef_`` and from ``vectorizer_``, after a fit on
         dicts or strings. Other input keeps its width; `sparsify` makes the model

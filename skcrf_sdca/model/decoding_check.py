@@ -21,7 +21,7 @@ _N_VISITS = 200
 
 
 class DecodingWarning(UserWarning):
-    """The best path has fewer frames right than the largest marginals have.
+    """The best paths have fewer right labels than the largest marginals would have.
 
     `fit` compares both on its training data. Set ``decoding="posterior"`` if positions
     are counted one by one, as `score` counts them; no other fit is needed.

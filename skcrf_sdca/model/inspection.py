@@ -58,7 +58,7 @@ class Inspection(Answers):
     """
 
     def state_features(self, *, feature_names: Iterable[str] | None = None) -> Table:
-        """Return all weights of labels that are not zero, the largest first.
+        """Return all weights of features and labels that are not 0, the largest first.
 
         ``<intercept>`` stands for a feature of all positions; in chains ``<start>``
         stands for one of the first position and ``<end>`` for one of the last.

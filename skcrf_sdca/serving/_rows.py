@@ -116,7 +116,7 @@ class RowTagger:
 
 
 class HashTagger(RowTagger):
-    """The same for dicts, or lists of str, whose names are hashed to columns.
+    """Rows of dicts, or of lists of str, whose names are hashed to columns.
 
     ``items`` are the `Items` of a hasher.
     """

@@ -118,7 +118,7 @@ cdef tuple NUMBERS = (np.bool_, Real, Decimal)
 cdef tuple LISTS = (list, tuple, Set)
 # The type of plain items, by the names of the input formats: see `type_of_items`.
 ITEM_TYPES = {"dicts": dict, "strings": list}
-# Random, as the seed of Python's hashes: nobody can make names that share one slot.
+# Random, as the seed of Python's hashes: names cannot be made to share one slot.
 cdef uint64_t SEED = <uint64_t> hash("skcrf_sdca") ^ <uint64_t> hash("names") << 32
 
 
@@ -601,7 +601,7 @@ cdef class Encoder:
     ):
         lookup.fill()
         if grows:
-            # The dicts are made again when somebody looks; others may hold the old.
+            # The dicts are made again when they are read; others may hold the old.
             lookup.known, lookup.vectors = None, dict(lookup.vectors)
         self.n_features = n_features
         self.numeric, self.tables = lookup.numeric, lookup.categorical

@@ -233,7 +233,7 @@ cdef class ArcTying(Tying):
 cdef PartMatrix part_matrix(
     const int[::1] bounds, const int[::1] part, const double[::1] value
 ):
-    """Return the matrix of arrays that somebody else keeps; every label has a part."""
+    """Return the matrix of arrays that the caller keeps; every label has a part."""
     return PartMatrix(0, 0, &bounds[0], &part[0], &value[0])
 
 

@@ -29,7 +29,7 @@ _CURES = {
 
 
 class TextSource(NamedTuple):
-    """Where the tokens of a sequence are in the text that they come from.
+    """The text of a sequence, and where its tokens are in it.
 
     Parameters
     ----------

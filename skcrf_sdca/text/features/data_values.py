@@ -39,7 +39,7 @@ class _Named(Function):
 
 @dataclass(frozen=True, repr=False)
 class Lookup(_Named):
-    """Whether a word is in a list, or the class that a table gives to it.
+    """A template that says whether a word is in a list, or its class in a table.
 
     For lists of names (gazetteers), Brown clusters, lemmas and other tables of words.
     An entry of several words, such as "New York", is found in tokens that follow each
@@ -204,7 +204,7 @@ def _rows(table):
 
 @dataclass(frozen=True)
 class Regex(_Named):
-    r"""What a regular expression finds in a word, or whether it finds anything.
+    r"""A template of what a regular expression finds in a word, or whether it does.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def _placed(parts):
 
 @dataclass(frozen=True)
 class At:
-    """A value of the token at one place.
+    """A template of the value of the token at one place.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class At:
 
 @dataclass(frozen=True)
 class Window:
-    """Values of neighbouring tokens, one by one or in runs of neighbours.
+    """A template of the values of neighbouring tokens, one by one or in runs.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class Window:
 
 @dataclass(frozen=True, init=False)
 class Joint:
-    """Joint features of several templates.
+    """A template that joins the features of several templates.
 
     If templates stand for several features, there is a joint feature for each
     combination of them.
@@ -260,7 +260,7 @@ def _check_inner(template):
 
 @dataclass(frozen=True)
 class LabelPairs:
-    """Features with weights for pairs of labels, too.
+    """A template whose features have weights for pairs of labels, too.
 
     The names of the features begin with "b:", by which an estimator finds them:
     ``edge_features=["b:*"]``. Each has then a weight for the label of its token, and

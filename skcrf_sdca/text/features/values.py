@@ -159,7 +159,7 @@ class Function(Value):
 
 @dataclass(frozen=True)
 class Apply(Function):
-    """A user's function, which is called once for each distinct word of the data.
+    """A template of a user's function, which is called once for each distinct word.
 
     ======================== ==========================================================
     the function returns     features
@@ -273,7 +273,7 @@ _RUNS = re.compile(r"(.)\1+", flags=re.DOTALL)
 
 @dataclass(frozen=True)
 class Shape(Function):
-    """The shape of a word: capitals become X, other letters x, digits d.
+    """A template of the shape of a word: capitals become X, other letters x, digits d.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ class _Affix(Function):
 
 @shared_docs(_DOCS)
 class Prefix(_Affix):
-    """The first characters of a word, or all if it has fewer.
+    """A template of the first characters of a word, or of all if it has fewer.
 
     {affix}
 
@@ -373,7 +373,7 @@ class Prefix(_Affix):
 
 @shared_docs(_DOCS)
 class Suffix(_Affix):
-    """The last characters of a word, or all if it has fewer.
+    """A template of the last characters of a word, or of all if it has fewer.
 
     {affix}
 

@@ -145,7 +145,7 @@ def token_offsets(text: str, tokens: Iterable[str]) -> Offsets:
 def align_spans(
     spans: Iterable[tuple[Any, ...]], offsets: Sequence[tuple[int, int]]
 ) -> tuple[list[Span], list[tuple[Any, ...]]]:
-    """Return the spans of tokens that spans of characters are.
+    """Convert spans of characters to spans of tokens.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def align_spans(
 def char_spans(
     spans: Iterable[tuple[Any, ...]], offsets: Sequence[tuple[int, int]]
 ) -> list[tuple[Any, ...]]:
-    """Return the spans of characters that spans of tokens are.
+    """Convert spans of tokens to spans of characters.
 
     Parameters
     ----------
