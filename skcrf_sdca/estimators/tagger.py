@@ -277,6 +277,45 @@ class Tagger(VersionStamped, HasDocLink, TagsText, _Pipeline):
             taken[f"{self.steps[-1][0]}__{name}" if is_of_last else name] = value
         return taken
 
+    def __getitem__(self, ind: Any) -> Any:
+        """Return a step, or a Tagger of some steps."""
+        found = super().__getitem__(ind)
+        if isinstance(ind, slice) and found.steps == self.steps[:-1]:
+            found._vectorizer = getattr(self._last_step, "vectorizer_", None)
+        return found
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the features that the last step takes.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the features of the first step, where it needs them.
+
+        Returns
+        -------
+        names : ndarray of str, or None
+            None if no step has learnt names.
+
+        Raises
+        ------
+        AttributeError
+            If a step has no such method: call it of ``tagger[:-1]``.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import CRF, make_tagger
+        >>> from skcrf_sdca.text import TokenFeatures
+        >>> tagger = make_tagger(TokenFeatures(["word"]), CRF(random_state=0))
+        >>> tagger.fit([["the", "dog"]], [["D", "N"]])[:-1].get_feature_names_out()
+        array(['word=the', 'word=dog'], dtype=object)
+        """
+        names = super().get_feature_names_out(input_features)
+        vectorizer = vars(self).get("_vectorizer")
+        if names is None and vectorizer is not None:
+            return vectorizer.get_feature_names_out()
+        return names
+
     def __getattr__(self, name: str) -> Any:
         """Return the method of the last step, for the data that the first step takes.
 

@@ -673,3 +673,19 @@ def test_labels_of_many_sentences_take_little_memory():
 
     # The labels themselves are some 5 % of the features.
     assert peak(4) < 1.5 * peak(1)
+
+
+def test_the_steps_before_the_last_have_the_names_that_it_has_learnt():
+    X, y = [["the", "dog"], ["dogs"]], [["D", "N"], ["N"]]
+    tagger = make_tagger(TokenFeatures(["word"]), SDCACRF(random_state=0)).fit(X, y)
+    names = tagger[:-1].get_feature_names_out()
+    assert names.tolist() == ["word=the", "word=dog", "word=dogs"]
+    assert len(names) == tagger[-1].n_features_in_
+    copy = pickle.loads(pickle.dumps(tagger))[:-1]
+    assert copy.get_feature_names_out().tolist() == names.tolist()
+    # A clone has learnt nothing, and all steps end with a CRF.
+    assert clone(tagger)[:-1].get_feature_names_out() is None
+    with pytest.raises(AttributeError, match="get_feature_names_out"):
+        tagger.get_feature_names_out()
+    packed = make_tagger(TokenFeatures(["word"]), SequenceVectorizer(), SDCACRF())
+    assert packed.fit(X, y)[:-1].get_feature_names_out().tolist() == names.tolist()

@@ -229,8 +229,8 @@ class TokenFeatures(StatelessTransformer):
     def get_feature_names_out(self, input_features: object = None) -> None:
         """Return None: which features there are is known from data alone.
 
-        A later step of a Pipeline knows their names: `SequenceVectorizer`, or the
-        ``vectorizer_`` of an estimator.
+        A later step knows their names: `SequenceVectorizer`, or the ``vectorizer_`` of
+        an estimator. ``tagger[:-1]`` of a fitted `Tagger` returns them.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class TokenFeatures(StatelessTransformer):
         >>> from skcrf_sdca.text import TokenFeatures
         >>> tagger = make_tagger(TokenFeatures(["word"]), SDCACRF(random_state=0))
         >>> _ = tagger.fit([["the", "dog"]], [["D", "N"]])
-        >>> tagger[-1].vectorizer_.get_feature_names_out()
+        >>> tagger[:-1].get_feature_names_out()
         array(['word=the', 'word=dog'], dtype=object)
         """
 
