@@ -174,7 +174,11 @@ def train(options, say):
     begin = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr):
         parser.fit(_tokens(parser, sentences), _targets(parser, y))
-    say(f"{parser.n_iter_} epochs, {time.perf_counter() - begin:.1f} s")
+    seconds, epochs = time.perf_counter() - begin, parser.history_["seconds"][-1]
+    say(
+        f"{parser.n_iter_} epochs in {epochs:.2f} s, all else of the fit in "
+        f"{seconds - epochs:.2f} s"
+    )
     save_model(parser, options.output, metadata=options.metadata)
     if dev is not None:
         write([report(parser, dev), "\n"])

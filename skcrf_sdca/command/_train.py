@@ -131,7 +131,8 @@ def _fitted(fit, options):
     begin = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr):
         tagger = fit()
-    seconds, crf = time.perf_counter() - begin, tagger[-1]
+    crf = tagger[-1]
+    seconds, epochs = time.perf_counter() - begin, crf.history_["seconds"][-1]
     check_has_features(crf.n_features_in_, options)
     if crf.l1_ratio > 0.0:
         tagger.prune().sparsify()
@@ -139,8 +140,9 @@ def _fitted(fit, options):
         save_model(tagger, options.output, metadata=options.metadata)
     _say(
         options,
-        f"solver {crf.solver_}, {crf.n_iter_} epochs, {seconds:.1f} s, gap "
-        f"{crf.duality_gap_:.2e} (target {crf.gap_target_:.2e}), "
+        f"solver {crf.solver_}, {crf.n_iter_} epochs in {epochs:.2f} s, features and "
+        f"all else in {seconds - epochs:.2f} s; gap {crf.duality_gap_:.2e} (target "
+        f"{crf.gap_target_:.2e}), "
         f"{(crf.coef_ != 0).sum()} weights of {crf.n_features_in_} features "
         f"and {len(crf.classes_)} labels",
     )

@@ -249,7 +249,10 @@ def test_progress_goes_to_the_standard_error_with_a_summary_at_the_end(files, ru
     assert choice == "CRF: solver sdca, sparse features, 4 labels"
     assert epochs
     assert all(line.startswith("CRF epoch") for line in epochs)
-    assert last.startswith(f"skcrf-sdca train: solver sdca, {len(epochs)} epochs, ")
+    # The seconds of the last epoch, and those of all that no epoch counts.
+    seconds = epochs[-1].split()[-2]
+    fit = rf"skcrf-sdca train: solver sdca, {len(epochs)} epochs in {seconds} s, "
+    assert re.match(rf"{fit}features and all else in \d+\.\d\d s; gap ", last)
     n_features = load_model(path)[-1].n_features_in_
     assert last.endswith(f" weights of {n_features} features and 4 labels")
 

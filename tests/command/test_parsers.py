@@ -1,6 +1,7 @@
 """Parsers of dependency trees in the command: train --parse, tag and eval."""
 
 import io
+import re
 import sys
 
 import pytest
@@ -61,6 +62,9 @@ def test_tag_writes_heads_and_relations_and_keeps_all_else(files, capsys, monkey
     assert "UAS: 100.00%; LAS: 100.00%" in out
     assert "2 sentences, 5 words; no faults" in err
     assert "epoch    1  mean loss of the visits" in err
+    seconds = err.splitlines()[-2].split()[-2]
+    last = rf".* \d+ epochs in {seconds} s, all else of the fit in \d.* s"
+    assert re.fullmatch(last, err.splitlines()[-1])
     parser = load_model(files[1])
     assert parser.features.columns == ["word", "upos", "xpos"]
     assert model_info(files[1]).metadata == {"corpus": "sea"}
