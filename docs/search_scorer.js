@@ -1,9 +1,11 @@
 // How the search box orders pages. As by default, words in titles count most. But the pages
 // of the guide come before the examples and the reference, and pages that list everything
 // last; and titles of pages and sections that have the words of the search come before others.
-// Words that a page does not use, but that its readers may search, are its meta keywords.
+// Words that a page does not use, but that its readers may search, are its meta keywords,
+// one by one: Sphinx finds no keyword that has a blank.
 const WEIGHTS = [
   [/(^|\/)(changelog|genindex|index|paper_rows|contributing)$/, 0.2],
+  [/(^|\/)(glossary|results)$/, 0.5],
   [/^api\//, 0.6],
   [/^auto_examples\//, 0.8],
 ];

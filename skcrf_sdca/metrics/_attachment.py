@@ -88,7 +88,7 @@ def attachment_scores(
     See Also
     --------
     attachment_report : The scores of each relation.
-    skcrf_sdca.text.ConlluSentence : Its `tree` has this form.
+    skcrf_sdca.text.ConlluSentence : Its ``tree`` has this form.
 
     References
     ----------
