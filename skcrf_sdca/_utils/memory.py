@@ -49,7 +49,7 @@ def available_memory():
         ]
     except (OSError, ValueError, KeyError):
         return _machine_memory()
-    limits = [*map(_number_in, _LIMITS), _address_space()]
+    limits = [*map(_number_in, _LIMITS), *_limits_of_process()]
     return min([sum(free), *(limit for limit in limits if limit is not None)])
 
 
@@ -105,13 +105,13 @@ def size_text(n_bytes):
     return f"{n_bytes / 2**20:.3g} MiB"
 
 
-def _address_space():
-    """Return how many bytes `ulimit -v` leaves this process, None without a limit."""
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY:
-        return None
-    n_pages = int(_SIZES.read_text().split()[0])
-    return max(limit - n_pages * resource.getpagesize(), 0)
+def _limits_of_process():
+    """Yield how many bytes `ulimit -v` and `ulimit -d` leave this process, if any."""
+    for name, place in (("RLIMIT_AS", 0), ("RLIMIT_DATA", 5)):
+        limit = resource.getrlimit(getattr(resource, name))[0]
+        if limit != resource.RLIM_INFINITY:
+            n_pages = int(_SIZES.read_text().split()[place])
+            yield max(limit - n_pages * resource.getpagesize(), 0)
 
 
 def _machine_memory():

@@ -558,6 +558,23 @@ def test_available_memory(monkeypatch, tmp_path):
     assert _memory.available_memory() is None
 
 
+@pytest.mark.parametrize(("name", "used"), [("RLIMIT_AS", 7), ("RLIMIT_DATA", 4)])
+def test_limits_of_the_process_limit_the_memory(name, used, monkeypatch, tmp_path):
+    resource = pytest.importorskip("resource")
+    info, sizes = tmp_path / "meminfo", tmp_path / "statm"
+    info.write_text("MemAvailable: 9000000 kB\nSwapFree: 0 kB\n")
+    sizes.write_text("7 2 1 1 0 4 0\n")
+    limits = {getattr(resource, name): 2**24}
+    monkeypatch.setattr(_memory, "_MEMINFO", info)
+    monkeypatch.setattr(_memory, "_SIZES", sizes)
+    monkeypatch.setattr(_memory, "_LIMITS", ())
+    monkeypatch.setattr(
+        resource, "getrlimit", lambda n: (limits.get(n, resource.RLIM_INFINITY),) * 2
+    )
+    left = 2**24 - used * resource.getpagesize()
+    assert _memory.available_memory() == left
+
+
 def test_ties_go_to_the_lowest_label(crf):
     paths, _ = oracle.viterbi(np.zeros((100, 5)), np.zeros((5, 5)))
     assert not paths.any()
