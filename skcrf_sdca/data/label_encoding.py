@@ -603,6 +603,9 @@ def lists_as_long(y: Any, lengths: Any, name: str) -> list[list[Any] | tuple[Any
 def _label_list(labels, index, name):
     if isinstance(labels, (list, tuple)):
         return labels
+    # No mask, no column: there may be many short arrays.
+    if type(labels) is np.ndarray and labels.ndim == 1:
+        return plain_labels(labels)
     if len(getattr(labels, "shape", ())) == 1 and not is_sparse(labels):
         return flat_list(labels, (name, index))
     raise TypeError(

@@ -419,6 +419,8 @@ class PackedSequences:
 
     def norm_sums(self) -> NDArray[np.float64]:
         """Return the sum of the norms of the rows of each sequence."""
+        if self.is_sparse:
+            return self.feature_rows().norm_sums(self._offsets)
         sums = np.zeros(len(self))
         for begin, rows in self._blocks():
             first, sequence = self._sequences(begin, rows.shape[0])
@@ -453,16 +455,17 @@ class PackedSequences:
         -------
         squares, counts : ndarrays of shape (n_features,)
         """
+        if self.is_sparse:
+            rows = self.feature_rows()
+            return rows.sizes(self._offsets, weight, LARGEST_VALUE)
         squares, counts = np.zeros((2, self.n_features))
         for begin, block in self._blocks():
             first, sequence = self._sequences(begin, block.shape[0])
             rows, own = abs(block), weight[first + sequence]
-            values = rows.data if self.is_sparse else rows
-            # Larger squares would overflow.
-            np.minimum(values, LARGEST_VALUE, out=values)
-            values *= values
+            np.minimum(rows, LARGEST_VALUE, out=rows)
+            rows *= rows
             squares += own @ rows
-            np.sign(values, out=values)
+            np.sign(rows, out=rows)
             counts += own @ rows
         return squares, counts
 

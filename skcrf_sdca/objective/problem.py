@@ -456,6 +456,10 @@ class ProximalProblem(Problem):
     def __init__(self, plain, penalty):
         vars(self).update(vars(plain), plain=plain, penalty=penalty)
 
+    @property
+    def _norm_sums(self):
+        return self.plain._norm_sums
+
     def certify_dual(self, w, v, *mu):
         """Return the Certificate of w and mu; the arguments are those of `Problem`."""
         return self.plain.certify_pair(w, v, *self.compare(w, *mu))

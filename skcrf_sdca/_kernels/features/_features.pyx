@@ -6,6 +6,7 @@ solvers need: a feature that occurs at several positions must be summed once bef
 the norm of the direction is taken.
 """
 
+from libc.math cimport fabs, sqrt
 from libc.string cimport memcpy, memset
 
 from ..math._vecmath cimport ops, skcrf_factors
@@ -113,6 +114,15 @@ def rows_of_features(
     return ends[: n_features + 1], labels, weights
 
 
+cdef Py_ssize_t n_sequences_in(const long long[::1] offsets, Py_ssize_t n_rows):
+    """Return the number of sequences; ValueError if they are not of so many rows."""
+    cdef Py_ssize_t i
+    for i in range(offsets.shape[0]):
+        if not 0 <= offsets[i] <= n_rows:
+            raise ValueError(f"offsets[{i}] = {offsets[i]} is none of {n_rows} rows")
+    return max(offsets.shape[0] - 1, 0)
+
+
 cdef class FeatureRows:
     """The rows of a CSR array or of a C-contiguous matrix, for use without the GIL.
 
@@ -178,6 +188,46 @@ cdef class FeatureRows:
         for j in range(len(self.indices)):
             right &= 0 <= self.indices[j] < self.n_features
         return right and self.indptr[n] <= length
+
+    def norm_sums(self, const long long[::1] offsets):
+        """Return the sum of the norms of the sparse rows of each sequence.
+
+        ``offsets`` are those of n sequences, from 0 to the number of rows.
+        """
+        cdef Py_ssize_t n = n_sequences_in(offsets, self.n_rows), i, t, j
+        cdef double[::1] sums = np.zeros(n)
+        cdef double square
+        with nogil:
+            for i in range(n):
+                for t in range(offsets[i], offsets[i + 1]):
+                    square = 0.0
+                    for j in range(self.indptr[t], self.indptr[t + 1]):
+                        square += self.entries[j] * self.entries[j]
+                    sums[i] += sqrt(square)
+        return np.asarray(sums)
+
+    def sizes(
+        self, const long long[::1] offsets, const double[::1] weight, double largest
+    ):
+        """Return weighted sums of the squares of sparse features, and of where they are
+        not 0, two arrays of shape (n_features,).
+
+        ``weight`` has a number for each sequence. Values count as at most the largest.
+        """
+        cdef Py_ssize_t n = n_sequences_in(offsets, self.n_rows), i, t, j
+        cdef double[::1] squares = np.zeros(self.n_features)
+        cdef double[::1] counts = np.zeros(self.n_features)
+        cdef double value
+        n = min(n, weight.shape[0])
+        with nogil:
+            for i in range(n):
+                for t in range(offsets[i], offsets[i + 1]):
+                    for j in range(self.indptr[t], self.indptr[t + 1]):
+                        value = min(fabs(self.entries[j]), largest)
+                        if value > 0.0:
+                            squares[self.columns[j]] += weight[i] * value * value
+                            counts[self.columns[j]] += weight[i]
+        return np.asarray(squares), np.asarray(counts)
 
     cdef FeatureRows of_thread(self):
         """Return the rows for one thread: these, as reading does not change them."""
