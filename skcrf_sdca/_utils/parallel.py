@@ -72,3 +72,15 @@ def each_range(function, offsets, n_jobs=None):
 def over_ranges(function, offsets, n_jobs=None):
     """Return the list of function(begin, end) for every range of chains."""
     return list(each_range(function, offsets, n_jobs))
+
+
+def in_parts(function, n_jobs=None):
+    """Call function(part, n_parts) for all parts, one for each of n_jobs threads."""
+    count = n_threads(n_jobs) if n_jobs is not None else 1
+    if count <= 1:
+        function(0, 1)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(count) as threads:
+        list(threads.map(function, range(count), [count] * count))

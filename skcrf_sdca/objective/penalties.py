@@ -10,6 +10,7 @@ entry of `PENALTIES`: a class, or a function, that takes
 """
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Protocol
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from skcrf_sdca._kernels.features._metric import Metric
 from skcrf_sdca._kernels.math._vecmath import inner, shrink, shrunk_norm
+from skcrf_sdca._utils.parallel import in_parts
 
 # Largest number of passes of the search in `best_mix`, whose every point is valid.
 MIX_PASSES = 30
@@ -212,13 +214,15 @@ class Proximal:
     shape : ndarray of shape (n_features,)
         kappa_j of the weights of each feature, relative to that of all other weights.
         It is rounded, see `in_classes`.
+    n_jobs : int, default=None
+        Threads for passes over all weights.
     """
 
     name = "proximal"
     offers = frozenset({"curvature", "threshold"})
 
-    def __init__(self, penalty, new_parameters, shape):
-        self.penalty = penalty
+    def __init__(self, penalty, new_parameters, shape, n_jobs=None):
+        self.penalty, self.n_jobs = penalty, n_jobs
         self._code, self._shape = in_classes(shape)
         self.threshold = penalty.threshold
         parameters = new_parameters()
@@ -248,7 +252,8 @@ class Proximal:
         What visits move changes, and the dual point does not.
         """
         self.kappa, rows = kappa, kappa * self._shape
-        self._metric.move(kappa, rows, z, moved)
+        in_parts(partial(self._metric.move, kappa, rows, z, moved), self.n_jobs)
+        self._metric.set_kappa(kappa, rows)
         curvature = self.penalty.curvature
         self.factors = self._code, 1.0 / (curvature + rows), 1.0 / (curvature + kappa)
 
@@ -262,7 +267,8 @@ class Proximal:
         # Fresh memory for as many numbers takes longer than what is done with them.
         if self._dual_point is None:
             self._dual_point = np.empty_like(moved)
-        self._metric.take_center(moved, self._dual_point)
+        take_center = partial(self._metric.take_center, moved, self._dual_point)
+        in_parts(take_center, self.n_jobs)
         return self._dual_point
 
     def primal_point(self, v):

@@ -14,7 +14,7 @@ from skcrf_sdca._kernels.features._local_weights import LocalWeights
 from skcrf_sdca._kernels.visits._rounds import Rounds
 from skcrf_sdca._kernels.visits._visits import work_of_visit
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.parallel import n_threads
+from skcrf_sdca._utils.parallel import in_parts, n_threads
 from skcrf_sdca.solvers.partition import FeaturePartition, equal_shards
 
 # A worker with fewer sequences would wait for the others most of the time.
@@ -80,9 +80,10 @@ def make_parallel_visitor(problem, weights, n_workers, new_sampler, new_visitor)
         visitor.assign_shard(shard, index_in_shard)
         visitors.append(visitor)
     rounds = _rounds(problem, features, local_weights, partition)
+    if not problem.penalty.threshold:
+        return ParallelVisitor(visitors, worker_of, rounds, partition)
     kernel = ParallelVisitor(visitors, worker_of, rounds, partition, following)
-    if problem.penalty.threshold:
-        kernel.set_factors(*problem.penalty.factors)
+    kernel.set_factors(*problem.penalty.factors)
     return kernel
 
 
@@ -164,12 +165,12 @@ class ParallelVisitor:
     """The visitors of all workers, used like a single DualVisitor.
 
     ``worker_of`` has the worker of each sequence. ``weights`` follow the weights that
-    visits move, and are computed after them. With ``in_turn`` one thread makes the
-    visits of all workers, with the same bits: for the tests, and to count epochs for
-    more workers than there are cores.
+    visits move, and are computed after them; None if visits move the weights. With
+    ``in_turn`` one thread makes the visits of all workers, with the same bits: for the
+    tests, and to count epochs for more workers than there are cores.
     """
 
-    def __init__(self, visitors, worker_of, rounds, partition, weights):
+    def __init__(self, visitors, worker_of, rounds, partition, weights=None):
         self.visitors = visitors
         self.partition = partition
         self.worker_of = worker_of
@@ -189,12 +190,13 @@ class ParallelVisitor:
 
     def weights_changed(self):
         """Tell the workers that the weights of the model were recomputed."""
-        self.weights.refresh()
+        self._refresh()
         self.rounds.weights_changed()
 
     def set_factors(self, code, value, bias_factor):
         """Have visits move weights by factors, see `Weights.set_factors`."""
-        self.weights.set_factors(code, value, bias_factor)
+        if self.weights is not None:
+            self.weights.set_factors(code, value, bias_factor)
         for worker, visitor in enumerate(self.visitors):
             local = None if code is None else self.partition.rows_of(code, worker)
             visitor.set_factors(local, value, bias_factor)
@@ -214,22 +216,28 @@ class ParallelVisitor:
         """Make visits, given by (uniforms, order) of each worker."""
         if self.in_turn:
             self.rounds.run_in_turn(self.visitors, visits)
-            self.weights.refresh()
-            return
+        else:
+            self._run_threads(visits)
+        self._refresh()
+
+    def _refresh(self):
+        """Compute the weights from those that visits move."""
+        if self.weights is not None:
+            in_parts(self.weights.refresh, len(self.visitors))
+
+    def _run_threads(self, visits):
         self.rounds.begin()
-        n = len(self.visitors)
-        with ThreadPoolExecutor(n) as threads:
+        n_workers = len(self.visitors)
+        with ThreadPoolExecutor(n_workers) as threads:
             try:
                 calls = [
                     threads.submit(
                         copy_context().run, self._run_worker, worker, *visits[worker]
                     )
-                    for worker in range(n)
+                    for worker in range(n_workers)
                 ]
                 for call in calls:
                     call.result()
-                for _ in threads.map(self.weights.refresh, range(n), [n] * n):
-                    pass
             except BaseException:
                 # Ctrl-C, or a thread that cannot be started.
                 self.rounds.abort()

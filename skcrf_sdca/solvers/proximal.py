@@ -124,7 +124,9 @@ class ProximalPoint(OuterSolver):
         first = 0.0 if _is_small(problem) else FIRST
         self._loss = first * problem.initial_primal
         self._primal = problem.initial_primal
-        penalty = Proximal(problem.penalty, problem.new_parameters, self._shape())
+        penalty = Proximal(
+            problem.penalty, problem.new_parameters, self._shape(), problem.n_jobs
+        )
         z, kappa = penalty.center, self._kappa()
         if state is not None and np.shape(state.get("z")) == z.shape:
             z, kappa = state["z"], state["kappa"]

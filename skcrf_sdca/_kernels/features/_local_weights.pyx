@@ -59,10 +59,10 @@ cdef class LocalWeights:
         self.w, self.n_biases, self.n_labels = w, n_biases, n_labels
         self.n_workers = len(private)
         self.n_shared, self.n_frequent = len(shared), n_frequent
-        # Written now, so that no worker waits for the system to hand out pages.
-        self.arrays = np.full((self.n_workers, n_biases + n_rows * n_labels), 0.0)
+        # The system hands out their pages when the threads of workers load them.
+        self.arrays = np.zeros((self.n_workers, n_biases + n_rows * n_labels))
         self.local = self.arrays
-        self.aggregated = np.full(n_biases + self.n_shared * n_labels, 0.0)
+        self.aggregated = np.zeros(n_biases + self.n_shared * n_labels)
         # One element more than needed: the address of an empty array is not defined.
         self.shared = np.append(shared, 0).astype(np.int32)
         self.private = np.concatenate([*private, [0]]).astype(np.int32)

@@ -6,7 +6,7 @@ Owns the passes over all weights that proximal points take. To a penalty of curv
 
 is added. Visits then move (v_j + kappa_j z_j) / (c + kappa_j), v the dual point, or, if
 the penalty has a threshold, v_j + kappa_j z_j. There are millions of weights: a pass
-reads and writes each once.
+reads and writes each once. Threads can share it: each takes one of n_parts.
 """
 
 cimport cython
@@ -60,12 +60,16 @@ cdef class Metric:
         self, double bias, const double[::1] rows,
         const double[::1] z,                    # in
         double[::1] moved,                      # in, out, may be z
+        Py_ssize_t part=0, Py_ssize_t n_parts=1,
     ):
-        """Set kappa and z. What visits move changes with them, and v does not."""
-        cdef Py_ssize_t i, j, begin = 0, end = 0
+        """Set z for a kappa. What visits move changes with them, and v does not.
+
+        `set_kappa` follows, when all parts are done.
+        """
+        cdef Py_ssize_t i, j, begin, end = self.first(part, n_parts)
         cdef double old, new, multiple, quotient, own
         with nogil:
-            for j in range(-1, self.layout.n_features):
+            for j in range(self.row(part, n_parts), self.row(part + 1, n_parts)):
                 old, new = self.kappa(j), bias if j < 0 else rows[self.code[j]]
                 multiple, quotient = self.quotient(old), self.quotient(new)
                 begin, end = end, end + self.width(j)
@@ -75,6 +79,9 @@ cdef class Metric:
                         moved[i] * multiple - old * self.z[i] + new * own
                     ) / quotient
                     self.z[i] = own
+
+    def set_kappa(self, double bias, const double[::1] rows):
+        """Take kappa of the biases, and of the features with a code."""
         self.bias, self.rows = bias, rows
 
     def add_center(
@@ -96,12 +103,13 @@ cdef class Metric:
         self,
         const double[::1] moved,                # in
         double[::1] v,                          # out
+        Py_ssize_t part=0, Py_ssize_t n_parts=1,
     ):
         """Write v, given what visits move."""
-        cdef Py_ssize_t i, j, begin = 0, end = 0
+        cdef Py_ssize_t i, j, begin, end = self.first(part, n_parts)
         cdef double kappa, multiple
         with nogil:
-            for j in range(-1, self.layout.n_features):
+            for j in range(self.row(part, n_parts), self.row(part + 1, n_parts)):
                 kappa = self.kappa(j)
                 multiple = self.quotient(kappa)
                 begin, end = end, end + self.width(j)
@@ -118,6 +126,16 @@ cdef class Metric:
                 begin, end = end, end + self.width(j)
                 for i in range(begin, end):
                     x[i] /= quotient
+
+    cdef Py_ssize_t row(self, Py_ssize_t part, Py_ssize_t n_parts) noexcept nogil:
+        """Return the first feature of a part; the first part begins with the biases."""
+        return -1 if part == 0 else part * self.layout.n_features // n_parts
+
+    cdef Py_ssize_t first(self, Py_ssize_t part, Py_ssize_t n_parts) noexcept nogil:
+        """Return where the weights of a part begin."""
+        if part == 0:
+            return 0
+        return self.n_biases + self.layout.begin(self.row(part, n_parts))
 
     cdef double kappa(self, Py_ssize_t j) noexcept nogil:
         """Return kappa of the weights of feature j; -1 stands for the biases."""

@@ -51,6 +51,7 @@ cdef class SparseWeights(Weights):
     cdef Weights dual
     cdef double threshold
     cdef unsigned char[::1] active      # (d,)
+    cdef const int[::1] every_row       # 0, 1, ..., d
 
     cdef void refresh_row(self, Py_ssize_t j) noexcept nogil
 

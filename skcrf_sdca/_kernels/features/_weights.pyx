@@ -296,6 +296,8 @@ cdef class SparseWeights(Weights):
         self.threshold = threshold
         self.set_factors(None, np.ones(1), 1.0)
         self.active = np.ones(max(self.n_features, 1), dtype=np.uint8)
+        # One element more than needed: the address of an empty array is not defined.
+        self.every_row = np.arange(self.n_features + 1, dtype=np.int32)
 
     cdef FeatureSums new_sums(self, DistinctFeatures features):
         """Return the sums that move the dual weights."""
@@ -373,9 +375,7 @@ cdef class SparseWeights(Weights):
 
     cdef void refresh_range(self, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
         """Compute the rows begin <= j < end of coef from their dual weights."""
-        cdef Py_ssize_t j
-        for j in range(begin, end):
-            self.refresh_row(j)
+        self.refresh_rows(&self.every_row[begin], end - begin)
 
 
 cdef void set_all(double* x, double value, Py_ssize_t n) noexcept nogil:
