@@ -152,7 +152,7 @@ def _check_memory(problem, partition):
     columns = 0
     if not problem.data.stores_rows:
         columns = 4 * n_workers * problem.data.n_features
-    elif problem.data.is_sparse:
+    elif problem.data.is_sparse and problem.structure.new_array is np.zeros:
         columns = 4 * problem.data.X.nnz
     check_fits(
         local + aggregated + columns,

@@ -3,6 +3,8 @@
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from skcrf_sdca._utils.memory import BLOCK
+
 
 def equal_shards(work, n_shards):
     """Return shards with about the same number of sequences and the same work.
@@ -60,12 +62,9 @@ class FeaturePartition:
         self.private = []
         self.n_rows = first = len(shared)
         for shard in shards:
-            occurring = features.of_sequences(shard)
-            private, found_at = np.unique(
-                occurring[n_workers[occurring] == 1], return_index=True
-            )
-            self.private.append(private[np.argsort(found_at)])
-            self.row[self.private[-1]] = first + np.arange(len(private))
+            private = features.in_order(shard, n_workers == 1)
+            self.private.append(private)
+            self.row[private] = first + np.arange(len(private))
             self.n_rows = max(self.n_rows, first + len(private))
             first = self.n_rows if apart else first
 
@@ -79,9 +78,15 @@ class FeaturePartition:
             own[self.row[features]] = values[features]
         return own
 
-    def renumber(self, X):
-        """Return X with the rows of the features in the local weights as columns."""
+    def renumber(self, X, new_array=np.zeros):
+        """Return X with the rows of the features in the local weights as columns.
+
+        ``new_array`` makes the array of these.
+        """
         if not issparse(X):
             return X
-        arrays = X.data, self.row[X.indices], X.indptr
-        return csr_array(arrays, shape=(X.shape[0], self.n_rows))
+        columns = new_array(X.indices.shape, np.int32)
+        for begin in range(0, len(columns), BLOCK):
+            own = slice(begin, begin + BLOCK)
+            columns[own] = self.row[X.indices[own]]
+        return csr_array((X.data, columns, X.indptr), shape=(X.shape[0], self.n_rows))

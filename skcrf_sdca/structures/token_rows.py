@@ -132,7 +132,8 @@ class CompiledRows(TokenRows):
             return features, None
         tiers = partition.n_frequent, len(partition.shared)
         if self.pairs is None:
-            rows = FeatureRows(partition.renumber(self.data.X))
+            X = partition.renumber(self.data.X, self.new_array)
+            rows = FeatureRows(X, new=self.new_array)
             features.renumber(rows, partition.row, *tiers)
             return features, None
         order = np.concatenate([partition.shared, *partition.private])

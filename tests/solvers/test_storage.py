@@ -6,9 +6,11 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import random_array
 from sklearn.base import clone
 
 import graph_cases
+from samples import peak_of
 from skcrf_sdca import (
     CRF,
     OEGCRF,
@@ -20,7 +22,7 @@ from skcrf_sdca import (
 )
 from skcrf_sdca._utils import mapped_arrays
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.solvers import storage
+from skcrf_sdca.solvers import partition, storage
 from skcrf_sdca.solvers.storage import FilesWarning
 
 TIGHT = {"tol": 1e-9, "max_iter": 3000, "random_state": 0}
@@ -170,6 +172,22 @@ def test_a_full_disk_leaves_the_estimator_as_it_was(monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         crf.set_params(memory=500).fit(X, y)
     assert_array_equal(crf.coef_, before)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_fit_from_a_file_keeps_no_number_for_each_value_in_memory(
+    n_jobs, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(partition, "BLOCK", 2**12)
+    rng = np.random.default_rng(0)
+    X = random_array((9_000, 300), density=0.25, format="csr", rng=rng)
+    PackedSequences(X, np.arange(0, 9_001, 10)).save(tmp_path / "X")
+    labels = rng.integers(3, size=9_000)
+    packed = PackedSequences.open(tmp_path / "X")
+    crf = SDCACRF(memory="1 kB", n_jobs=n_jobs, max_iter=2, tol=1.0, random_state=0)
+    crf.fit(packed[:100], labels[:1_000])
+    of_fit = peak_of(lambda: crf.fit(packed, labels))
+    assert of_fit < 4 * X.nnz
 
 
 def test_two_fits_of_one_packed_file_have_files_of_their_own(tmp_path):

@@ -7,7 +7,7 @@ the norm of the direction is taken.
 """
 
 from libc.math cimport fabs, sqrt
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from ..math._vecmath cimport ops, skcrf_factors
 
@@ -396,38 +396,47 @@ cdef class DistinctFeatures:
             ):
                 self.local[j] = place[self.local[j]]
 
-    def of_sequences(self, const Py_ssize_t[::1] sequences):
-        """Return the features of some sequences, an array of int32.
+    def in_order(self, const Py_ssize_t[::1] sequences, wanted):
+        """Return the wanted features of some sequences, by their first occurrence.
 
-        Sequences are laid end to end. The features of dense rows are listed once.
+        Parameters
+        ----------
+        sequences : ndarray of intp
+        wanted : ndarray of shape (n_features,), bool
+
+        Returns
+        -------
+        features : ndarray of int32
         """
-        cdef Py_ssize_t i, s, n_found = 0
-        if not self.rows.is_sparse:
-            return np.asarray(self.distinct)
+        cdef Py_ssize_t s, r, n_found = 0
+        cdef unsigned char[::1] is_missing = wanted.astype(np.uint8)
+        cdef int[::1] found = np.empty(np.count_nonzero(wanted), dtype=np.int32)
+        cdef const int* features
         for s in range(sequences.shape[0]):
-            n_found += self.count(sequences[s])
-        found = np.empty(n_found, dtype=np.int32)
-        cdef int[::1] out = found
-        n_found = 0
-        for s in range(sequences.shape[0]):
-            i = sequences[s]
-            if self.count(i) > 0:
-                memcpy(&out[n_found], self.features(i), self.count(i) * sizeof(int))
-            n_found += self.count(i)
-        return found
+            features = self.features(sequences[s])
+            for r in range(self.count(sequences[s])):
+                if is_missing[features[r]]:
+                    is_missing[features[r]] = False
+                    found[n_found] = features[r]
+                    n_found += 1
+        return np.asarray(found)[:n_found].copy()
 
-    def n_sequences_with(self, sequences):
+    def n_sequences_with(self, const Py_ssize_t[::1] sequences):
         """Return how many of some sequences have each feature.
 
         Returns
         -------
         numbers : ndarray of shape (n_features,), int
         """
-        if not self.rows.is_sparse:
-            return np.full(self.rows.n_features, len(sequences))
-        return np.bincount(
-            self.of_sequences(sequences), minlength=self.rows.n_features
-        )
+        cdef Py_ssize_t s, r
+        cdef const int* features
+        numbers = np.zeros(self.rows.n_features, dtype=np.int64)
+        cdef long long[::1] number = numbers
+        for s in range(sequences.shape[0]):
+            features = self.features(sequences[s])
+            for r in range(self.count(sequences[s])):
+                number[features[r]] += 1
+        return numbers
 
     cdef Py_ssize_t size(self, Py_ssize_t i, Py_ssize_t n_labels) noexcept nogil:
         """Return how many weights they have."""
