@@ -41,6 +41,7 @@ SCRIPTS = {
     "stochastic_rivals": ("s.png", ["s.png"]),
     "threads": ("t.png", ["t.png", "t.csv"]),
     "time_to_optimum": (None, []),
+    "visit_orders": ("v.csv", ["v.csv"]),
 }
 # Tries of one corpus: each method has a process of its own, or many iterations.
 OPTIONS = dict.fromkeys(("memory_vs_crfsuite", "time_to_optimum"), ["--task", "ned"])
