@@ -1,6 +1,10 @@
 """Dual variables in files: the same optimum, and what a fit says of them."""
 
+import os
 import pickle
+import signal
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -19,6 +23,7 @@ from skcrf_sdca import (
     PackedSequences,
     SegmentCRF,
     TreeCRF,
+    load_model,
 )
 from skcrf_sdca._utils import mapped_arrays
 from skcrf_sdca.datasets import make_chains
@@ -203,3 +208,54 @@ def test_two_fits_of_one_packed_file_have_files_of_their_own(tmp_path):
     expected = SDCACRF(**TIGHT).fit(X, y).primal_objective_
     assert_allclose([f.primal_objective_ for f in fits], expected, rtol=1e-8)
     assert vectorized.transform(X).n_bytes_mapped == 0
+
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+from skcrf_sdca import OEGCRF, PackedSequences, save_model
+from skcrf_sdca.solvers.dual import DualSolver
+
+class Keep:
+    n_kept = 0
+    def setup(self, estimator, context): pass
+    teardown = setup
+    def on_fit_task_begin(self, estimator, context, **arguments): pass
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None, **_):
+        save_model(fitted_estimator, sys.argv[1] + "/kept")
+        Keep.n_kept += 1
+
+def visit_and_die(solver, n_visits, visit=DualSolver._visit_drawn):
+    visit(solver, n_visits // 2 if Keep.n_kept == 4 else n_visits)
+    if Keep.n_kept == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+DualSolver._visit_drawn = visit_and_die
+X = PackedSequences.open(sys.argv[1] + "/X")
+y = np.load(sys.argv[1] + "/y.npy", mmap_mode="r")
+crf = OEGCRF(memory=500, tol=1e-12, random_state=0)
+crf.set_callbacks(Keep()).fit(X, y)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system kills otherwise")
+def test_a_killed_fit_leaves_no_file_and_goes_on_from_a_kept_model(tmp_path):
+    X, y = words()
+    crf = OEGCRF(max_iter=1, tol=1.0, random_state=0).fit(X, y)
+    crf.vectorizer_.transform(X).save(tmp_path / "X")
+    np.save(tmp_path / "y.npy", np.concatenate(y))
+    (tmp_path / "temporary").mkdir()
+    killed = subprocess.run(
+        [sys.executable, "-P", "-c", KILLED, str(tmp_path)],
+        env={**os.environ, "TMPDIR": str(tmp_path / "temporary")},
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert not list((tmp_path / "temporary").iterdir())
+    kept = load_model(tmp_path / "kept")
+    packed = PackedSequences.open(tmp_path / "X")
+    labels = np.load(tmp_path / "y.npy", mmap_mode="r")
+    fresh, again = (OEGCRF(memory=500, **TIGHT) for _ in range(2))
+    fresh.fit(packed, labels)
+    again.fit(packed, labels, init=kept)
+    assert_allclose(again.primal_objective_, fresh.primal_objective_, rtol=1e-8)
+    assert again.history_["gap"][0] < fresh.history_["gap"][0]
