@@ -12,9 +12,14 @@ uniformly here.
 
     python examples/benchmarks/epoch_costs.py [--task ocr] [--rounds 9] [--quick]
 
+With ``--metric`` the table has the visits of an epoch, plain and in the metric of
+proximal points. With ``--fit`` it has all of a fit to the default tolerance beside its
+epochs: how many, how many of them were certified, and the seconds of both.
+
 needs the folder of corpora in SKCRF_SDCA_DATA.
 """
 
+from functools import partial
 from time import process_time
 
 import numpy as np
@@ -24,6 +29,7 @@ import runs
 import tables
 import tasks
 from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF, SGDCRF
+from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.sgd_methods import METHODS
 
 SOLVERS = {
@@ -39,7 +45,12 @@ SOLVERS = {
 PROMISES = {"SAG-NUS*": 2.0, "OEG": 4.0}
 WARM_UP = 3
 METRIC_HEADER = ["task", "alpha n", "plain ms", "metric ms", "ratio"]
+FIT_HEADER = ["task", "solver", "penalty", "epochs", "certified", "epochs s", "fit s"]
+FIT_HEADER += ["ratio"]
 N_ALPHAS = 1.0, 0.2
+# Penalties of a fit: c1 and c2, as CRFsuite names them.
+PENALTIES = {"alpha n = 1": (0.0, 0.5), "c1 = c2 = 0.1": (0.1, 0.1)}
+FITS = {"SDCA": SDCACRF, "OEG": OEGCRF}
 HEADER = ["task", "solver", "epoch s", "pass s", "ratio", "promised", "calls / n"]
 
 
@@ -99,19 +110,48 @@ def metric_rows(task, n_rounds):
         yield [task.name, f"{n_alpha:g}", *figures]
 
 
+def fit_seconds(crf, task):
+    """Return the processor seconds of the epochs of a fit, and of all of it."""
+    # The monitor charges its clock with the epochs alone.
+    crf._monitor = partial(FitMonitor, clock=process_time)
+    return seconds(crf.fit, task.X, task.y), crf.history_["seconds"][-1]
+
+
+def fit_rows(task, n_rounds):
+    """Return rows of fits, which are made in turns."""
+    n, fits = len(task.y), {}
+    for penalty, (c1, c2) in PENALTIES.items():
+        strength = {"alpha": (c1 + 2.0 * c2) / n, "l1_ratio": c1 / (c1 + 2.0 * c2)}
+        for name, estimator in FITS.items():
+            fits[name, penalty] = estimator(random_state=0, **strength)
+    times = {key: [] for key in fits}
+    for _ in range(n_rounds):
+        for key, crf in fits.items():
+            times[key].append(fit_seconds(crf, task))
+    for (name, penalty), crf in fits.items():
+        whole, epochs = np.median(times[name, penalty], axis=0)
+        counts = str(crf.n_iter_), str(len(crf.history_["epoch"]))
+        figures = f"{epochs:.2f}", f"{whole:.2f}", f"{whole / epochs:.2f}"
+        yield [task.name, name, penalty, *counts, *figures]
+
+
 def main():
     """Print a row for each task and solver."""
     parser = runs.parser(__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--metric", action="store_true")
+    parser.add_argument("--fit", action="store_true")
     arguments = parser.parse_args()
     campaign = runs.Campaign(arguments)
-    rows = [METRIC_HEADER if arguments.metric else HEADER]
+    others = {"metric": (METRIC_HEADER, metric_rows), "fit": (FIT_HEADER, fit_rows)}
+    asked = [own for name, own in others.items() if getattr(arguments, name)]
+    header, rows_of = asked[0] if asked else (HEADER, None)
+    rows = [header]
     with threadpool_limits(1):
         for name in campaign.names:
             task = campaign.load(name)
-            if arguments.metric:
-                rows += metric_rows(task, arguments.rounds)
+            if rows_of is not None:
+                rows += rows_of(task, arguments.rounds)
                 continue
             problem = tasks.problem(task)
             for label, crf in SOLVERS.items():
