@@ -32,6 +32,7 @@ SCRIPTS = {
     "memory_vs_crfsuite": (None, []),
     "oeg_sampling": ("e.csv", ["e.csv"]),
     "out_of_core": ("o.csv", ["o.csv"]),
+    "pack_text": ("pack.csv", ["pack.csv"]),
     "partitions": ("i.png", ["i.png", "i.csv"]),
     "seconds_to_gap": ("seconds.csv", ["seconds.csv"]),
     "sampling_mix": ("f.png", ["f.png"]),

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca._utils.files import checked_read, strict_json
+from skcrf_sdca._utils.files import checked_read, refused_as, strict_json
 from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca._version import __version__
 from skcrf_sdca.data.packed import PackedSequences
@@ -149,7 +149,8 @@ class PackedCorpus:
         vectorizer = load_model(file_of(path, VECTORIZER))
         names = vectorizer.transform([]).feature_names
         X = PackedSequences.open(file_of(path, ROWS), feature_names=names)
-        y = np.load(file_of(path, LABELS), mmap_mode="r")
+        with refused_as(PackedFormatError, file_of(path, LABELS)):
+            y = np.load(file_of(path, LABELS), mmap_mode="r")
         if y.shape != (X.n_positions,):
             raise PackedFormatError(
                 f"{file_of(path, LABELS)} has labels of shape {y.shape}, but the rows "
