@@ -237,6 +237,8 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
         ("schedules", ["--task", "ocr"], 16),
         ("several_c", [], 12),
         ("oeg_starts", ["--task", "ocr"], 6),
+        ("staleness", ["--task", "ocr", "ned"], 2),
+        ("sag_draws", ["--task", "ocr"], 18),
         ("sag_variants", [], 8),
         ("exact_blocks", [], 12),
         ("ramp_and_risk", ["--tol", "0.1"], 15),
