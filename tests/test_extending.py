@@ -187,7 +187,11 @@ def test_the_text_of_structures_lists_their_methods():
 
 def test_the_page_lists_what_losses_and_estimators_have():
     assert Loss.__abstractmethods__ == {"conjugate"}
-    assert names_of_methods(Loss, "raise NotImplementedError") == {"expectations"}
+    assert names_of_methods(Loss, "raise NotImplementedError") == {
+        "expectations",
+        "entropies",
+    }
+    assert "has its entropy of these, ``entropies``" in PAGE
     assert "``conjugate``, and, if it is smooth, the gradient of F: ``exp" in PAGE
     _, *takes = LossOption._fields
     assert "by {}, {} and {} which".format(*(f"``{name}``" for name in takes)) in PAGE
@@ -320,7 +324,8 @@ def test_a_loss_that_solvers_cannot_smooth_is_refused(data, monkeypatch):
     monkeypatch.setitem(LOSSES, "maximum", hinge)
     message = (
         'LBFGS needs a loss with temperature > 0; .*: take loss="log_loss" or '
-        'loss="softmax_margin" or SDCACRF or SGDCRF with method="sgd"$'
+        'loss="softmax_margin" or loss="sparsemap" or loss="smooth_hinge" or SDCACRF '
+        'or SGDCRF with method="sgd"$'
     )
     with pytest.raises(ValueError, match=message):
         LBFGSCRF(loss="maximum").fit(*data)

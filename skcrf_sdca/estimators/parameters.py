@@ -238,7 +238,7 @@ class LossOptions:
     """The loss of an objective."""
 
     loss: LossName = parameter(Choices(LOSSES.keys()), default="log_loss")
-    """{"log_loss", "softmax_margin", "hinge"}
+    """{"log_loss", "softmax_margin", "hinge", "sparsemap", "smooth_hinge"}
 
     "log_loss" is the negative log-likelihood. "softmax_margin" adds to the score of
     every label path the cost of its wrong labels (Gimpel and Smith, NAACL 2010)::
@@ -254,6 +254,17 @@ class LossOptions:
     It is for `SDCACRF` and `SGDCRF`, and for ``solver="sdca"``; of graphs and segments
     also for "oeg", and both are then block-coordinate Frank-Wolfe. The model has
     scores, and no probabilities: methods such as ``predict_proba`` are then not there.
+
+    "sparsemap" gives a probability to few labellings, which `support` lists (Niculae et
+    al., ICML 2018), and "smooth_hinge" is the same with the cost. With u_t(p) the
+    probabilities of labels at position t, and p those of labellings::
+
+        L_i(w) = max_p sum_t T/2 (1 - ||u_t(p)||^2)
+                       + sum_y p(y) (score(x_i, y) + cost_i(y)) - score(x_i, y_i)
+
+    They take the solvers that the hinge takes, but for `SGDCRF`. `LBFGSCRF` takes them
+    too, and finds the optimum of tables; elsewhere the loss may have kinks, at which it
+    stops with a gap.
     """
 
 
@@ -1017,16 +1028,17 @@ class OnlineLossOptions:
     """The loss of passive-aggressive steps."""
 
     loss: OnlineLossName = parameter(Choices(ONLINE_LOSSES.keys()), default="log_loss")
-    """{"log_loss", "softmax_margin", "hinge", "perceptron"}
+    """{"log_loss", "softmax_margin", "hinge", "sparsemap", "smooth_hinge", "perceptron"}
 
-    The first three are the same as in `SDCACRF`. With "hinge" a visit is one of 1-best
-    MIRA, the passive-aggressive algorithm PA-I: other labels, or other trees, are to
-    have a score that is lower by their cost. With "perceptron" it is the averaged
-    structured perceptron: a step `C` where the prediction is wrong. These two give
-    scores, and no probabilities. Of trees, the cost is `margin` for each wrong head,
-    and visits with these two touch the features of wrong arcs alone; the gradient of
-    the other two has all arcs, and their visits take two to four times as long.
-    """
+    The first three are the same as in `SDCACRF`; the next two are refused here. With
+    "hinge" a visit is one of 1-best MIRA, the passive-aggressive algorithm PA-I: other
+    labels, or other trees, are to have a score that is lower by their cost. With
+    "perceptron" it is the averaged structured perceptron: a step `C` where the
+    prediction is wrong. These two give scores, and no probabilities. Of trees, the cost
+    is `margin` for each wrong head, and visits with these two touch the features of
+    wrong arcs alone; the gradient of the other two has all arcs, and their visits take
+    two to four times as long.
+    """  # noqa: E501
 
 
 @parameters

@@ -213,7 +213,7 @@ def losses_that(holds):
 
     >>> from skcrf_sdca.objective.losses import losses_that
     >>> losses_that(lambda option: option.takes_cost)
-    'loss="softmax_margin" or loss="hinge"'
+    'loss="softmax_margin" or loss="hinge" or loss="smooth_hinge"'
     """
     return " or ".join(f'loss="{name}"' for name, own in LOSSES.items() if holds(own))
 

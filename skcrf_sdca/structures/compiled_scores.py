@@ -100,7 +100,11 @@ class CompiledScores(Scores):
         return values
 
     def mixed_labels(self):
-        """Return the labellings that are mixed, and their shares, for each item."""
+        """Return the labellings that SparseMAP mixes, and their shares, for each item.
+
+        A list of pairs of arrays, (n_labellings, T) and (n_labellings,), the largest
+        share first.
+        """
         parts = self._over_ranges(_mixture.mixed_labels)
         return [found for part in parts for found in part]
 

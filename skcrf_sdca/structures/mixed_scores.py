@@ -80,8 +80,7 @@ class MixedAnswers:
             yield np.array(share), self.plain.clamped(np.concatenate(paths))
 
     def pair_marginals(self):
-        """Return probabilities of the labels of pairs of positions, and their bounds.
-        """
+        """Return the probabilities of pairs of labels, and the bounds of items."""
         total, bounds = self.plain.pair_marginals()
         total = np.zeros_like(total)
         for share, scores in self._certain():

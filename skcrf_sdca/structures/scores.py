@@ -123,14 +123,6 @@ class Scores:
         """
         raise lacking(self, "viterbi")
 
-    def mixed_labels(self):
-        """Return the labellings that SparseMAP mixes, and their shares, for each item.
-
-        A list of pairs of arrays, (n_labellings, T) and (n_labellings,), the largest
-        share first.
-        """
-        raise lacking(self, "mixed_labels")
-
     def log_partition(self):
         """Return log Z, an array (n,)."""
         return self.expectations(np.zeros(len(self)))[2]

@@ -1,17 +1,32 @@
 """SparseMAP on all structures: mixtures and fits against enumerated labellings."""
 
+import pickle
+from copy import copy
+from functools import cache
+from itertools import product
+
 import numpy as np
 import pytest
-from matrix_models import ALPHA, MODELS, OF_HINGE, check_same_optimum
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
+
+from matrix_models import (
+    ALPHA,
+    MODELS,
+    OF_HINGE,
+    check_same_optimum,
+    segment_features,
+)
+from skcrf_sdca import DependencyCRF
+from skcrf_sdca.metrics import extract_spans
+from skcrf_sdca.persistence import load_model, save_model
+from skcrf_sdca.serving import Predictor
 
 TAU = 0.5
 
 
 def nodes_of(model, codes):
-    """Return the local expectations of labellings, flat: of tuples in chains of pairs.
-    """
+    """Return the local expectations of labellings, flat; nodes may be pairs."""
     if model.options.get("order") == 2 or "edge_features" in model.options:
         codes = np.column_stack([codes[:, 0], 3 + 3 * codes[:, :-1] + codes[:, 1:]])
         return np.eye(12)[codes].reshape(len(codes), -1)
@@ -90,3 +105,164 @@ def test_full_passes_find_the_same_optimum_in_tables(l1_ratio):
     check_same_optimum(crf, other)
     assert other.duality_gap_ <= 1e-8 * other.primal_objective_
     assert_allclose(other.primal_objective_, crf.primal_objective_, rtol=1e-8)
+
+
+@cache
+def kept(name):
+    return fitted(name)
+
+
+def lists_of(crf, model):
+    """Return the support with labellings as lists, also that of a table."""
+    for own in crf.support(model.X):
+        pairs = [([labels] if model.is_table else labels, p) for labels, p in own]
+        yield [labels for labels, _ in pairs], np.array([p for _, p in pairs])
+
+
+def one_hot(crf, labels):
+    classes = crf.classes_.tolist()
+    return np.eye(len(classes))[[classes.index(label) for label in labels]]
+
+
+@pytest.mark.parametrize("name", OF_HINGE)
+def test_probabilities_are_those_of_the_quadratic_program(name):
+    model, crf = kept(name)
+    found = crf.predict_proba(model.X)
+    for own, proba in zip(model.labellings(crf), found, strict=True):
+        possible = own.scores > -np.inf
+        codes = own.codes[possible]
+        _, u = mixture(own.scores[possible] / TAU, nodes_of(model, codes))
+        of_labels = u.reshape(codes.shape[1], -1, 3).sum(axis=1)
+        assert_allclose(np.reshape(proba, of_labels.shape), of_labels, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", OF_HINGE)
+def test_all_answers_are_those_of_the_support(name):
+    model, crf = kept(name)
+    proba, pairs = crf.predict_proba(model.X), crf.predict_edge_proba(model.X)
+    measured = crf.uncertainty(model.X, measure="entropy")
+    likely = crf.uncertainty(model.X, measure="least_confidence")
+    n_zero = 0
+    for i, (labellings, shares) in enumerate(lists_of(crf, model)):
+        hot = np.array([one_hot(crf, labels) for labels in labellings])
+        node = np.einsum("s,stk->tk", shares, hot)
+        assert len({tuple(labels) for labels in labellings}) == len(labellings)
+        assert (np.diff(shares) <= 0.0).all()
+        assert_allclose(shares.sum(), 1.0, rtol=1e-12)
+        assert_allclose(np.reshape(proba[i], node.shape), node, atol=1e-12)
+        ends = np.asarray(model.ends(model.X[i]), dtype=int).reshape(-1, 2)
+        edge = np.einsum(
+            "s,sej,sek->ejk", shares, hot[:, ends[:, 0]], hot[:, ends[:, 1]]
+        )
+        assert_allclose(pairs[i], edge, atol=1e-12)
+        assert_allclose(measured[i], -shares @ np.log(shares), atol=1e-12)
+        assert_allclose(likely[i], 1.0 - shares[0], atol=1e-12)
+        n_zero += np.count_nonzero(node == 0.0)
+    assert n_zero > 0
+    drawn = crf.sample(model.X, 20, random_state=0)
+    for i, (labellings, _) in enumerate(lists_of(crf, model)):
+        for own in drawn[:, i]:
+            assert ([own] if model.is_table else own) in labellings
+
+
+@pytest.mark.parametrize("name", OF_HINGE)
+def test_files_and_predictors_answer_alike(name, tmp_path):
+    model, crf = kept(name)
+    save_model(crf, tmp_path / "model.crf")
+    loaded = load_model(tmp_path / "model.crf")
+    if "segment_features" in model.options:
+        loaded.set_params(segment_features=segment_features)
+    for other in (loaded, pickle.loads(pickle.dumps(crf))):
+        assert other.support(model.X).tolist() == crf.support(model.X).tolist()
+    if "segment_features" in model.options or model.is_table:
+        return
+    predictor = Predictor.load(tmp_path / "model.crf")
+    # Shares need not be unique, the probabilities of labels are.
+    for x, own in zip(model.X, crf.predict_proba(model.X), strict=True):
+        assert_allclose(predictor.marginals(x), own, atol=1e-9)
+        found = [p for _, p in predictor.n_best(x, 99)]
+        assert_allclose(sum(found), 1.0, rtol=1e-12)
+        assert found == sorted(found, reverse=True)
+
+
+@pytest.mark.parametrize("name", ["chain", "tuples", "segments"])
+def test_spans_have_the_shares_of_the_labellings_that_have_them(name):
+    model, crf = kept(name)
+    found = crf.predict_spans(model.X)
+    for spans, (labellings, shares) in zip(found, lists_of(crf, model), strict=True):
+        for *span, p in spans:
+            has = [tuple(span) in extract_spans(labels) for labels in labellings]
+            assert_allclose(p, shares[has].sum(), atol=1e-12)
+    assert any(map(len, found))
+
+
+def test_log_z_is_refused_with_the_reason():
+    model, crf = kept("chain")
+    for method in ("log_partition", "log_likelihood"):
+        with pytest.raises(AttributeError, match="has no log Z: take `support`, or"):
+            getattr(crf, method)
+    predictor = Predictor.from_estimator(crf)
+    with pytest.raises(ValueError, match="has no log Z: take n_best"):
+        predictor.log_partition(model.X[0])
+    plain = model.new("crf").fit(model.X, model.y)
+    with pytest.raises(AttributeError, match='few .* loss="sparsemap" or loss="smoo'):
+        plain.support(model.X)
+    assert not hasattr(model.new("crf"), "support")
+    assert hasattr(model.new("crf", loss="sparsemap"), "support")
+    again = crf.__class__(**crf.get_params()).set_params(loss="log_loss")
+    assert np.isfinite(again.fit(model.X, model.y).log_partition(model.X)).all()
+
+
+def test_a_file_with_another_entropy_is_refused(tmp_path):
+    model, crf = kept("chain")
+    other = copy(crf)
+    other.entropy_index_ = 1.5
+    save_model(other, tmp_path / "model.crf")
+    with pytest.raises(ValueError, match="entropy_index must be 1.0 or 2.0"):
+        load_model(tmp_path / "model.crf")
+
+
+def trees_of(n):
+    """Return the heads of all trees of n words, of which any may hang on the root."""
+    for heads in product(range(n + 1), repeat=n):
+        if all(_reaches_root(heads, m) for m in range(1, n + 1)):
+            yield heads
+
+
+def _reaches_root(heads, m):
+    for _ in heads:
+        m = heads[m - 1]
+        if m == 0:
+            return True
+    return False
+
+
+def test_trees_of_sentences():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(n * (n + 1), 3)) for n in (1, 2, 3, 3)]
+    y = [[0], [2, 0], [0, 1, 1], [2, 0, 2]]
+    crf = DependencyCRF(
+        0.1,
+        loss="sparsemap",
+        temperature=TAU,
+        single_root=False,
+        tol=1e-9,
+        max_iter=2000,
+    ).fit(X, y)
+    value = 0.0
+    for i, (x, heads) in enumerate(zip(X, y, strict=True)):
+        n = len(heads)
+        trees = list(trees_of(n))
+        arcs = np.array([[h * n + m for m, h in enumerate(tree)] for tree in trees])
+        score = x @ crf.coef_[0] + crf.intercept_[0]
+        scores = score[arcs].sum(axis=1)
+        in_tree = np.zeros((len(trees), n * (n + 1)))
+        np.put_along_axis(in_tree, arcs, 1.0, axis=1)
+        nodes = np.hstack([in_tree, 1.0 - in_tree])
+        largest, u = mixture(scores / TAU, nodes)
+        value += (TAU * largest - scores[trees.index(tuple(heads))]) / len(X)
+        assert_allclose(crf.predict_proba(X)[i].ravel(), u[: n * (n + 1)], atol=1e-5)
+        shares = [p for _, p in crf.support(X)[i]]
+        assert_allclose(sum(shares), 1.0, rtol=1e-12)
+    weights = np.append(crf.coef_, crf.intercept_)
+    assert_allclose(crf.primal_objective_, value + 0.05 * weights @ weights, rtol=1e-7)

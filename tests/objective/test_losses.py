@@ -234,7 +234,7 @@ def test_partial_labels_weigh_their_sequence_by_what_is_known():
         (
             {"cost": COST},
             'cost is not taken by loss="log_loss"; set loss="softmax_margin" or '
-            'loss="hinge", or cost=None',
+            'loss="hinge" or loss="smooth_hinge", or cost=None',
         ),
         ({"class_weight": {9: 1.0}}, "the label 9 is not"),
         ({"class_weight": {0: 0.0, 1: 0.0, 2: 0.0}}, "every sequence by 0"),
@@ -265,7 +265,7 @@ def test_errors_name_the_losses_of_the_table(data, monkeypatch):
     with pytest.raises(ValueError, match=r'set .* or loss="of_cost", or cost=None'):
         LBFGSCRF(cost=COST).fit(X, y)
     unknown = [[None, *labels[1:]] for labels in y]
-    known = 'set loss="log_loss" or loss="of_soft_labels", or leave out'
+    known = 'set loss="log_loss" or .* or loss="of_soft_labels", or leave out'
     with pytest.raises(ValueError, match=known):
         LBFGSCRF(loss="softmax_margin").fit(X, unknown)
     monkeypatch.setitem(table, "of_scores", table["hinge"])

@@ -14,7 +14,8 @@ cdef class Mixture:
     cdef double[::1] gradient       # (most_local,) local potentials of the gradient
     cdef double gap                 # at least F - <mu, scores> - H(mu)
 
-    cdef double solve(self, Values scores, double* local) noexcept nogil
+    cdef double solve(
+        self, Values scores, double* local, double small_gap) noexcept nogil
     cdef double mean_slope(self) noexcept nogil
     cdef double set_point(self, Values scores, double* local) noexcept nogil
     cdef Py_ssize_t place_of(self, const int* labels) noexcept nogil

@@ -30,10 +30,12 @@ cdef enum:
     MAX_SEARCHES = 2000
     MAX_MOVES = 2000
 
-# The gap that ends the search, and a difference of slopes that moves no share, beside
-# the size of the scores of labellings. Shares are balanced to a part of the gap.
+# The gap that ends the search for a bound of F, and for mu, which has an error of its
+# root; and a difference of slopes that moves no share. All are beside the size of the
+# scores of labellings. Shares are balanced to a part of the gap.
 cdef double SMALL_GAP = 1e-9
-cdef double NO_GAIN = 1e-13
+cdef double NO_GAP = 1e-14
+cdef double NO_GAIN = 1e-14
 cdef double PART_OF_GAP = 0.1
 
 
@@ -57,6 +59,7 @@ cdef class Mixture:
     cdef double solve(
         self, Values scores,
         double* local,                  # out, (n_local,): u
+        double small_gap,
     ) noexcept nogil:
         """Find the mixture; return f(mu) + gap, -inf if there is no labelling."""
         cdef double best, value
@@ -72,7 +75,7 @@ cdef class Mixture:
             if self.size > 0:
                 self.gap = max(best - self.mean_slope(), 0.0)
                 if (
-                    self.gap <= SMALL_GAP * (1.0 + abs(best))
+                    self.gap <= small_gap * (1.0 + abs(best))
                     or self.size == self.most - 1
                 ):
                     break
@@ -201,18 +204,21 @@ def mixed_expectations(
 ):
     """Write the local expectations of mixtures, f(mu) + gap, and the gaps.
 
-    weight[i] times the tied ones are added to ``tied_total``, where it is given.
+    weight[i] times the tied ones are added to ``tied_total``, where these are given;
+    without them the bounds are all that is exact.
     """
     cdef Py_ssize_t i
     cdef Items items = Items(scores, begin, end, False)
     cdef Mixture mixture = Mixture(items.inference)
+    cdef double small_gap = SMALL_GAP if weight is None else NO_GAP
     with nogil:
         for i in range(begin, end):
             values[i] = gaps[i] = 0.0
             if not items.take(i):
                 continue
             values[i] = mixture.solve(
-                items.scores, &local[0, 0] + begin_of_local(items.inference, i)
+                items.scores, &local[0, 0] + begin_of_local(items.inference, i),
+                small_gap,
             )
             gaps[i] = mixture.gap
             if tied_total is not None:
@@ -237,7 +243,7 @@ def mixed_labels(scores, Py_ssize_t begin, Py_ssize_t end):
             found.append((np.empty((1, 0), dtype=np.intc), np.ones(1)))
             continue
         with nogil:
-            mixture.solve(items.scores, &local[0])
+            mixture.solve(items.scores, &local[0], NO_GAP)
         inference.check()
         paths = np.array(mixture.labels[: mixture.size, : inference.length])
         shares = np.array(mixture.share[: mixture.size])

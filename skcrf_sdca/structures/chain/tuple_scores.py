@@ -175,7 +175,7 @@ class TupleScores(Chains):
         return [self.label_of[path] for path in paths], scores
 
     def mixed_labels(self):
-        """Return the paths of labels that are mixed, and their shares, of each chain."""
+        """Return the paths that are mixed, and their shares, for each chain."""
         found = super().mixed_labels()
         return [(self.label_of[paths], shares) for paths, shares in found]
 
