@@ -19,6 +19,7 @@ FOLDER = Path(__file__).parents[1] / "examples" / "benchmarks"
 # write, and the files that it writes.
 SCRIPTS = {
     "authors_data": ("authors.png", ["authors.png"]),
+    "beside_crfsuite": ("images/w.png", ["images/w.png", "results/w.csv"]),
     "convergence": ("a.png", ["a.png"]),
     "convergence_table": ("a.csv", ["a_ocr.csv"]),
     "elastic_net": (None, []),
@@ -138,7 +139,7 @@ def test_the_sentences_of_the_authors_are_read(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_quick_trial_runs(run, name, cache, corpora):
-    if name in ("memory_vs_crfsuite", "time_to_optimum"):
+    if name in ("beside_crfsuite", "memory_vs_crfsuite", "time_to_optimum"):
         pytest.importorskip("pycrfsuite")
     output, written = SCRIPTS[name]
     options = ["--quick", "--cache", cache, *OPTIONS.get(name, [])]

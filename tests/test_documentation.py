@@ -23,6 +23,7 @@ from skcrf_sdca._utils.sklearn_versions import BEFORE_1_9
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.rst"))
+README = ROOT / "README.rst"
 
 # Codes of numpydoc.validate: docstring, first line, and parameters as in the signature;
 # then return values and an example.
@@ -239,7 +240,7 @@ def test_no_keyword_has_a_blank(page):
 
 # What a reader meets who labels text for the first time.
 FIRST = "command", "decoding", "index", "install", "own_file", "persistence", "text"
-FIRST_PAGES = [ROOT / "README.rst", *(DOCS / f"{name}.rst" for name in FIRST)]
+FIRST_PAGES = [README, *(DOCS / f"{name}.rst" for name in FIRST)]
 
 
 @pytest.mark.parametrize("page", FIRST_PAGES, ids=lambda page: page.stem)
@@ -282,7 +283,7 @@ class ExamplesOfThisVersion(doctest.DocTestParser):
         ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [README, *PAGES], ids=lambda page: page.stem)
 def test_the_examples_of_the_page_run(page, monkeypatch):
     # A page puts another module into the place of one, which is there again afterwards.
     monkeypatch.setitem(sys.modules, "pycrfsuite", sys.modules.get("pycrfsuite"))
@@ -318,6 +319,19 @@ def test_every_card_of_the_gallery_has_a_picture_of_its_own():
         for picture in named:
             assert (DOCS / picture).is_file(), example
             assert found.setdefault(picture, example) == example
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the commands are of bash")
+def test_the_commands_of_the_readme_print_what_it_says(tmp_path):
+    text = README.read_text(encoding="utf-8")
+    (shown,) = re.findall(r":: console\n\n((?:   .*\n)+)", text)
+    lines = [line[3:] for line in shown.splitlines()]
+    commands = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+    command = f'skcrf-sdca() {{ "{sys.executable}" -m skcrf_sdca "$@"; }}'
+    program = "\n".join(["set -e -o pipefail", command, *commands])
+    printed = subprocess.check_output(["bash", "-c", program], cwd=tmp_path, text=True)
+    assert printed.splitlines() == [line for line in lines if not line.startswith("$ ")]
+    assert len(commands) > 2
 
 
 @pytest.mark.parametrize(
