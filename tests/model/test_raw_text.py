@@ -48,7 +48,7 @@ BIOES = [[label.replace("B-", "S-") for label in labels] for labels in Y]
 AS_NUMBERS = [[NUMBERS[label] for label in labels] for labels in Y]
 TAGGERS = {
     "BIO": lambda: fitted(transitions="BIO"),
-    "BIOES, which nobody says": lambda: fitted(BIOES),
+    "BIOES, which is not said": lambda: fitted(BIOES),
     "numbers with names": lambda: fitted(AS_NUMBERS, label_names=list(NUMBERS)),
     "numbers": lambda: fitted(AS_NUMBERS),
     "parts of speech": lambda: fitted(POS),
@@ -163,7 +163,7 @@ def test_a_corpus_tells_how_its_texts_were_cut():
     ]
     lines = io.StringIO("Anna B-PER\nleft O\n\nAnna B-PER\nleft O\n")
     *_, reading = read_corpus(lines, return_reading=True)
-    # Who made the tokens of a file of columns, nobody knows.
+    # A file of columns does not say which program made its tokens.
     assert reading.tokens is None
 
 

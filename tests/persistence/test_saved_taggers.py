@@ -183,7 +183,7 @@ def test_a_tagger_comes_back_as_a_tagger(path):
     assert again.predict_n_best(WORDS, 2).tolist() == (
         model.predict_n_best(WORDS, 2).tolist()
     )
-    # Nobody said what cut the texts of the training, as in files of 0.1.0.
+    # It was not said what cut the texts of the training, as in files of 0.1.0.
     assert "tokens" not in document_of(path)["model"]
     assert again.tokens is None
 

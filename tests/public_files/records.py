@@ -123,7 +123,7 @@ RASA = of_spans(
     lambda b, e, t, said: {"start": b, "end": e, "value": said, "entity": t},
     intent="x",
 )
-# What nobody annotated, or annotators left.
+# What was not annotated, or what annotators left out.
 SKIPPED = [
     task("Anna left", [], was_cancelled=True),
     {**task("Bo", []), "annotations": []},

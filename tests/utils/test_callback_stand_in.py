@@ -122,7 +122,7 @@ def test_the_monitor_has_a_log_of_each_fit():
 
 
 def test_the_package_works_where_sklearn_callback_is_missing():
-    """In a process in which nobody can import it."""
+    """In a process that cannot import it."""
     code = """
 import sys
 import sklearn.model_selection, sklearn.pipeline

@@ -80,7 +80,7 @@ cdef class Encoder:
     cdef bint single
     cdef Entry batch[BATCH]         # entries that wait for their numbers
     cdef int n_waiting
-    cdef list held                  # names that nobody else may hold
+    cdef list held                  # names that no other object may hold
     cdef list last_keys             # of the dict before, by their places
     cdef list last_tables           # None for a key without a table
     # Entries and ends of rows, with room for more than they hold.
