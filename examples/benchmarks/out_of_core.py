@@ -190,7 +190,7 @@ def fit(files, crf, from_file):
         warnings.simplefilter("ignore", FilesWarning)
         crf.fit(X, y)
     seconds, processor = perf_counter() - begin[0], process_time() - begin[1]
-    is_dual = hasattr(crf, "sampling_")
+    is_dual = "non_uniformity" in crf.history_
     passes = crf.n_iter_ if is_dual else crf.history_["oracle_calls"][-1]
     micro = 1e6 * processor / X.n_positions
     return [

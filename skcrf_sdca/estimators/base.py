@@ -291,13 +291,10 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
 
     def _attributes_of_run(self, solver, fitted):
         """Return the attributes beside ``fitted`` that only some estimators have."""
-        found = {}
-        if solver.dual and hasattr(self, "memory"):
-            found["sampling_"] = solver.dual.sampling
-        if self.warm_start:
-            form = solver.problem.structure.vector_form()
-            found["_warm_state"] = {**solver.state(), "form": form}
-        return found
+        if not self.warm_start:
+            return {}
+        form = solver.problem.structure.vector_form()
+        return {"_warm_state": {**solver.state(), "form": form}}
 
     def _check_no_state(self):
         """Raise ValueError for `init` beside the state of a warm start."""

@@ -39,7 +39,7 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     block-coordinate Frank-Wolfe [2]_ with gap sampling and pairwise steps [3]_; the
     model is the best of its points and of their averages.
 
-    {of_dual_chains}
+    {of_chains}
 
     See Also
     --------
@@ -84,8 +84,6 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     >>> bool(crf.duality_gap_ < 1e-3)
     True
     """
-
-    sampling_: str = field(init=False)
 
     _solver_name = "sdca"
 
@@ -146,7 +144,7 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
     whereas SDCA stores n_positions * n_labels^2. The fit stops on the same certificate.
     Their expectations are stored beside them up to 2 GiB, else derived at each visit.
 
-    {of_dual_chains}
+    {of_chains}
 
     See Also
     --------
@@ -169,8 +167,6 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
     >>> crf.coef_.shape
     (3, 5)
     """
-
-    sampling_: str = field(init=False)
 
     _solver_name = "oeg"
 
@@ -228,7 +224,6 @@ class CRF(
     Attributes
     ----------
     {solver_}
-    {sampling_}
     {weights_}
     {fit_}
 
@@ -247,7 +242,6 @@ class CRF(
     """
 
     solver_: str = field(init=False)
-    sampling_: str = field(init=False)
 
     _solvers = OF_CRF
 

@@ -655,8 +655,8 @@ class MemoryOptions:
     take more, the dual variables lie in unnamed files in the folder of `tempfile`,
     which the environment variable TMPDIR names, and ``sampling="gap"`` becomes
     "window", whose window has the part of the data that fits. The model ends at the
-    same optimum, and ``sampling_`` says what was used. With None they are always in
-    memory. Solvers without dual variables ignore it.
+    same optimum, and ``history_["window"]`` says what part that is. With None they are
+    always in memory. Solvers without dual variables ignore it.
     """
 
 

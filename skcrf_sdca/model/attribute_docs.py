@@ -8,12 +8,6 @@ ATTRIBUTES = {
         solver_ : str
             The solver of the fit, one of those that the parameter ``solver`` names.
         """,
-    "sampling_": """
-        sampling_ : str
-            The parameter `sampling` as it was used: "window" in place of "gap" if the
-            dual variables lay in files, see `memory`. Exists only after a fit by a dual
-            solver.
-        """,
     "objective": """
         Minimises, over all weights w (coefficients, intercept, start, end,
         transition)::
@@ -72,17 +66,6 @@ ATTRIBUTES = {
         {weights_}
         {fit_}
         """,
-    "of_dual_chains": """
-        Parameters
-        ----------
-        {parameters}
-
-        Attributes
-        ----------
-        {sampling_}
-        {weights_}
-        {fit_}
-        """,
     "above_tol": """
         Warns
         -----
@@ -101,7 +84,8 @@ ATTRIBUTES = {
             seconds (without the certificates), primal, dual, gap; with ``X_val`` also
             val_score. Dual solvers also have non_uniformity, the quadratic mean of the
             gaps of the sequences, as visits found them, over their mean: its square
-            bounds by which factor sampling by gap can be faster.
+            bounds by which factor sampling by gap can be faster. Where visits were
+            drawn inside a window, window is the part of the data that it had.
         """,
     "fit_": """
         {n_iter_}

@@ -81,9 +81,14 @@ class DualSolver(EpochSolver):
 
     @property
     def columns(self):
-        """The non-uniformity of c_i g_i, with the gaps that visits recorded."""
+        """The non-uniformity of c_i g_i, with the gaps that visits recorded.
+
+        And the part of the data in the window, if there is one.
+        """
         shares = self.problem.weight * self.gaps
-        return {"non_uniformity": non_uniformity(shares[self.gaps < self.unvisited])}
+        found = non_uniformity(shares[self.gaps < self.unvisited])
+        window = {"window": self.storage.window} if self.blocks else {}
+        return {"non_uniformity": found, **window}
 
     @abstractmethod
     def new_visitor(self, features, weights, sampler):

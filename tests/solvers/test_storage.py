@@ -28,6 +28,7 @@ from skcrf_sdca import (
 from skcrf_sdca._utils import mapped_arrays
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.solvers import partition, storage
+from skcrf_sdca.solvers.samplers import WINDOW
 from skcrf_sdca.solvers.storage import FilesWarning
 
 TIGHT = {"tol": 1e-9, "max_iter": 3000, "random_state": 0}
@@ -120,7 +121,8 @@ def test_the_hinge_has_its_expectations_in_files(monkeypatch):
         found = clone(crf).fit(X, y)
     monkeypatch.undo()
     assert_allclose(found.primal_objective_, crf.fit(X, y).primal_objective_, rtol=1e-3)
-    assert (found.sampling_, crf.sampling_) == ("window", "gap")
+    assert "window" in found.history_
+    assert "window" not in crf.history_
 
 
 def test_memory_decides_where_the_dual_variables_lie(monkeypatch):
@@ -134,20 +136,23 @@ def test_memory_decides_where_the_dual_variables_lie(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error", FilesWarning)
         for memory in ("auto", None, "1 GB", 1e9):
-            assert crf.set_params(memory=memory).fit(X, y).sampling_ == "gap"
+            assert "window" not in crf.set_params(memory=memory).fit(X, y).history_
         assert not made
         # What was asked for is no news.
-        assert crf.set_params(memory="1 kB").fit(X, y).sampling_ == "window"
+        window = crf.set_params(memory="1 kB").fit(X, y).history_["window"]
+        assert np.all((window > 0.0) & (window < 0.2))
     assert made
-    assert crf.set_params(sampling="uniform").fit(X, y).sampling_ == "uniform"
+    assert "window" not in crf.set_params(sampling="uniform").fit(X, y).history_
+    crf.set_params(sampling="window", memory=None).fit(X, y)
+    assert np.all(crf.history_["window"] == WINDOW)
 
 
 @pytest.mark.usefixtures("little")
 def test_without_files_memory_is_not_left(monkeypatch):
     X, y = chains()
-    assert SDCACRF(memory=None, random_state=0).fit(X, y).sampling_ == "gap"
+    assert "window" not in SDCACRF(memory=None, random_state=0).fit(X, y).history_
     monkeypatch.setattr(mapped_arrays, "free_space", lambda: 10)
-    assert SDCACRF(random_state=0).fit(X, y).sampling_ == "gap"
+    assert "window" not in SDCACRF(random_state=0).fit(X, y).history_
     message = "more than memory=500, .* has only .* free: take a larger memory, or set"
     with pytest.raises(MemoryError, match=message):
         SDCACRF(memory=500).fit(X, y)
