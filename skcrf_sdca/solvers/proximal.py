@@ -11,19 +11,26 @@ solutions that it is slower.
 
 At a label of probability p the log loss has a curvature of at most p (1 - p), and p
 (1 - p) is at most the loss. So kappa follows the loss that is left. With L an estimate
-of min P, n sequences, and m_j the mean square of the values of feature j that are not
-0, which f_j positions have,
+of min P, n sequences of T positions in the mean, and F features of a position,
 
-    kappa_j = 4 s L / n m_j min(1, f_j / n)^(1/4),    s = min(1, 30 / K)^(2/3),
+    kappa_j = 4 s L / n size_j max(min(1, f_j / n)^(1/4), F / (8 T)),
+    s = min(1, 30 / K)^(2/3),
 
-and 4 s L / n for all other weights; `in_classes` in penalties.py rounds kappa_j to 256
-values. L is the geometric mean of P(w) and of the best D. K labels share the curvature:
-the sum over them of p (1 - p) is at most twice the loss. With s, 656 labels take 11
-epochs in place of 31 (docs/many_labels.rst).
+for a feature that f_j positions have, and 4 s L / n max(1, F / (8 T)) for all other
+weights; `in_classes` in penalties.py rounds kappa_j to 256 values. L is the geometric
+mean of P(w) and of the best D. K labels share the curvature: the sum over them of p (1
+- p) is at most twice the loss. With s, 656 labels take 11 epochs in place of 31
+(docs/many_labels.rst).
 
-Fewer than 128 sequences share few features, so that plain visits can be fast and P(w)
-is far above min P for long; and a large kappa keeps D low where little of the penalty
-is L2. There
+A visit to a position is short enough if sum_j x_j^2 / kappa_j is small over its
+features. For the same sum, kappa_j in proportion to |x_j| has the least sum, so that
+size_j is the root mean square of the values of feature j that are not 0, times the mean
+of these roots over all such values. And F rare features of one position need as much
+as F / 2 times the loss of a position, L / T: this is the second term of the maximum.
+
+Where little of the penalty is L2, a large kappa keeps D low: these values are taken
+times 1 - l1_ratio. Fewer than 128 sequences share few features, so that plain visits
+can be fast and P(w) is far above min P for long. There
 
     1 / (4 n) max(D, 0.001 nats)
 
@@ -38,6 +45,11 @@ The curvature of the hinge is not bounded by its loss. With c the largest cost,
 
 in the place of 4 s L / n was near to the best constant on names and on handwritten
 words, L from 0.004 to 2; half and twice of it cost few epochs.
+
+A move of z moves the scores of all sequences, and by the same features: their gaps grow
+by little each, but together these errors can be most of the gap. The gaps that visits
+recorded before do not show it. So only half of the draws are by gap, and not 0.8 of
+them: with 0.8, D of short names fell again and again at alpha n = 0.1.
 
 The certificate is one of P itself, with the best dual point of all epochs. Where the
 certificate of an epoch waits, D is that of the entropies that visits recorded, and P(w)
@@ -64,14 +76,18 @@ PROVIDED = {
 # kappa over L / n, or for the hinge over sqrt(L) / n, and the exponent of frequencies.
 FACTOR, FACTOR_OF_HINGE = 4.0, 15.0
 EXPONENT = 0.25
+# The loss of a position times its features, over this, is what rare features need.
+FEATURES = 2.0
 # More labels than so many share the curvature of a feature, but not evenly.
 FEW_LABELS, EXPONENT_OF_LABELS = 30, 2.0 / 3.0
 # L before the first certificate, as a share of P(0), and at least, in nats.
 FIRST, LEAST = 0.003, 1e-3
 # D counts as at least this share of P(w): in the first epochs it is far below min P.
 LEAST_DUAL = 0.01
-# A problem is small below so many sequences, or so much curvature of the penalty.
+# A problem is small below so many sequences, and a curvature of the penalty is little.
 FEWEST, LEAST_L2 = 128, 0.5
+# Probability of draws by gap.
+MIX = 0.5
 # There kappa n over D. A penalty without curvature, and the hinge, have a constant.
 FACTOR_OF_SMALL, CONSTANT = 0.25, 0.3
 # The hinge of a small problem, and fewer sequences than VERY_FEW, are accelerated by
@@ -92,8 +108,10 @@ def accelerates(acceleration, problem):
 
 
 def _is_small(problem):
-    """Return whether kappa is to be small, and to follow D."""
-    return problem.penalty.curvature < LEAST_L2 or problem.n_weighted < FEWEST
+    """Return whether kappa is to be small, and for a smooth loss to follow D."""
+    has_little_l2 = problem.penalty.curvature < LEAST_L2
+    is_unbounded = has_little_l2 and not problem.loss.is_smooth
+    return is_unbounded or problem.n_weighted < FEWEST
 
 
 def _is_constant(problem):
@@ -108,7 +126,20 @@ def _factor(problem):
     if _is_small(problem):
         return FACTOR_OF_SMALL
     share = min(1.0, FEW_LABELS / problem.structure.n_classes)
-    return FACTOR * share**EXPONENT_OF_LABELS
+    return FACTOR * problem.penalty.curvature * share**EXPONENT_OF_LABELS
+
+
+def _shape(problem):
+    """Return kappa_j of features, and kappa of other weights, over `_factor` L / n."""
+    square, frequency = problem.feature_sizes
+    if _is_constant(problem):
+        return np.ones_like(square), 1.0
+    n_values, length = frequency.sum(), problem.mean_length
+    size = np.sqrt(square)
+    size *= (frequency @ size) / (n_values or 1.0)
+    least = n_values / (FACTOR * FEATURES * length**2)
+    share = np.minimum(frequency, 1.0) ** EXPONENT
+    return size * np.maximum(share, least), max(1.0, least)
 
 
 class ProximalPoint(OuterSolver):
@@ -118,14 +149,18 @@ class ProximalPoint(OuterSolver):
     ``proximal``, the problem with a `Proximal` penalty.
     """
 
-    def __init__(self, problem, rng, *, solver, state=None, **options):
+    def __init__(
+        self, problem, rng, *, solver, sampling_mix=MIX, state=None, **options
+    ):
         self.problem = problem
         self.lower_bound = LowerBound()
         first = 0.0 if _is_small(problem) else FIRST
         self._loss = first * problem.initial_primal
         self._primal = problem.initial_primal
+        shape, self._of_others = _shape(problem)
+        rows = problem.structure.by_rows_of_coef(shape / self._of_others)
         penalty = Proximal(
-            problem.penalty, problem.new_parameters, self._shape(), problem.n_jobs
+            problem.penalty, problem.new_parameters, rows, problem.n_jobs
         )
         z, kappa = penalty.center, self._kappa()
         if state is not None and np.shape(state.get("z")) == z.shape:
@@ -134,18 +169,10 @@ class ProximalPoint(OuterSolver):
                 self._loss = state["loss"]
         penalty.move(kappa, z, np.zeros_like(z))
         self.proximal = ProximalProblem(problem, penalty)
-        self.solver = solver(self.proximal, rng, state=state, **options)
+        self.solver = solver(
+            self.proximal, rng, sampling_mix=sampling_mix, state=state, **options
+        )
         self.model = self.solver.model
-
-    def _shape(self):
-        """Return kappa_j of the features over kappa of all other weights."""
-        problem = self.problem
-        if _is_constant(problem):
-            shape = np.ones(problem.data.n_features)
-        else:
-            square, frequency = problem.feature_sizes
-            shape = square * np.minimum(frequency, 1.0) ** EXPONENT
-        return problem.structure.by_rows_of_coef(shape)
 
     def _kappa(self):
         """Return kappa of the weights that are not of features, over the strength."""
@@ -154,6 +181,7 @@ class ProximalPoint(OuterSolver):
             kappa = CONSTANT
         elif problem.loss.is_smooth:
             kappa = _factor(problem) * max(self._loss, LEAST) / problem.loss.scale
+            kappa *= self._of_others
         else:
             cost = problem.loss.cost.max() or 1.0
             kappa = FACTOR_OF_HINGE * np.sqrt(max(self._loss, LEAST) / cost) / cost

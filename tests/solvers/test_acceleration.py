@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from test_solvers import N_LABELS, dense_sequences, draw_problem
 
 from samples import LOSSES, make_problem, make_solver
@@ -30,8 +30,11 @@ def shape_of(problem):
     """Return kappa_j over kappa of features, by the formula of proximal.py."""
     X, weight = problem.data.X, np.repeat(problem.weight, problem.data.lengths)
     X = X.toarray() if sp.issparse(X) else X
-    often = weight @ (X != 0.0)
-    return weight @ X**2 / often * np.minimum(often, 1.0) ** 0.25
+    often, length = weight @ (X != 0.0), weight.sum()
+    size = np.sqrt(weight @ X**2 / often)
+    size *= (often * size).sum() / often.sum()
+    least = (often.sum() / length) / (8.0 * length)
+    return size * np.maximum(np.minimum(often, 1.0) ** 0.25, least) / max(1.0, least)
 
 
 def curvature_of(problem, kappa):
@@ -61,7 +64,7 @@ def test_an_epoch_equals_its_twin(length, density):
         expected = (problem.alpha * v + (curvature - problem.alpha) * z) / curvature
         assert_allclose(solver.model.w, expected, rtol=0, atol=1e-12)
         assert_allclose(solver.solver.v, v, rtol=0, atol=1e-9)
-    twin = SDCATwin(X, y, N_LABELS, curvature, mix=0.8, tolerance=1e-6, smoothing=1e-6)
+    twin = SDCATwin(X, y, N_LABELS, curvature, mix=0.5, tolerance=1e-6, smoothing=1e-6)
     twin.w = solver.model.w.copy()
     uniforms = rng.random((problem.n_sequences, 2))
     solver.solver.kernel.epoch(uniforms)
@@ -250,3 +253,55 @@ def test_many_labels_share_the_curvature(structure, n_labels, share):
     solver = make_solver(partial(ProximalPoint, solver=OEG), problem)
     expected = share * 4.0 * 0.003 * problem.initial_primal / (130 * 0.1)
     assert_allclose(solver.proximal.penalty.kappa, expected, rtol=1e-12)
+
+
+def spelling(word, where=""):
+    """Return the parts of a word, and its length, as features."""
+    ends = range(1, len(word) + 1)
+    parts = {word[i:j] for j in ends for i in range(j)}
+    return {**dict.fromkeys(map(where.__add__, parts), 1.0), where: float(len(word))}
+
+
+def short_names(n=300, n_labels=6, n_words=500):
+    """Return sequences of one to four words with many rare features, and labels."""
+    rng = np.random.default_rng(0)
+    letters = rng.choice(list("abcdefghijklmnopqrst"), size=(n_words, 8))
+    sizes = rng.integers(2, 9, size=n_words)
+    spelt = ["".join(row[:size]) for row, size in zip(letters, sizes, strict=True)]
+    labels = rng.integers(n_labels, size=n_words)
+    X, y = [], []
+    for length in rng.integers(1, 5, size=n):
+        drawn = (n_words * rng.random(length) ** 2).astype(int)
+        words = [spelt[k] for k in drawn]
+        before, after = ["", *words[:-1]], [*words[1:], ""]
+        X.append(
+            [
+                spelling(word) | spelling(left, "-") | spelling(right, "+")
+                for left, word, right in zip(before, words, after, strict=True)
+            ]
+        )
+        is_noise = rng.random(length) < 0.05
+        y.append(np.where(is_noise, rng.integers(n_labels, size=length), labels[drawn]))
+    return X, y
+
+
+@pytest.mark.parametrize("unit", [1.0, 8.0])
+@pytest.mark.parametrize("estimator", DUAL)
+def test_short_sequences_of_many_features_with_a_small_alpha(estimator, unit):
+    X, y = short_names()
+    X = [[{k: unit * v for k, v in row.items()} for row in rows] for rows in X]
+    # Where visits follow the recorded gaps most, or kappa the loss of a sequence alone,
+    # the fit takes 50 epochs or more.
+    crf = estimator(0.1 * unit**2 / len(X), max_iter=45, random_state=0).fit(X, y)
+    assert crf.duality_gap_ <= crf.gap_target_
+
+
+def test_draws_by_gap_are_fewer_in_an_accelerated_fit():
+    X, y = make_chains(150, n_labels=3, n_features=4, random_state=0)
+    fits = {}
+    for acceleration, mix in (("auto", 0.5), (None, 0.8)):
+        crf = SDCACRF(acceleration=acceleration, max_iter=2, tol=0.5, random_state=0)
+        fits[mix] = crf.fit(X, y).coef_
+        assert_array_equal(crf.set_params(sampling_mix=mix).fit(X, y).coef_, fits[mix])
+        other = crf.set_params(sampling_mix=1.3 - mix).fit(X, y).coef_
+        assert np.abs(other - fits[mix]).max() > 0.0
