@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from skcrf_sdca._kernels.math._vecmath import inner
+from skcrf_sdca._utils.parallel import in_parts
 from skcrf_sdca.solvers.base import EpochSolver, moving_weights
 from skcrf_sdca.solvers.parallel import make_parallel_visitor, n_workers
 from skcrf_sdca.solvers.samplers import (
@@ -132,6 +133,14 @@ class DualSolver(EpochSolver):
             features = problem.structure.distinct_features()
             self.kernel = self.new_visitor(features, weights, new_sampler())
             self.visitors = [self.kernel]
+
+    def _on_threads(self, method, *arguments):
+        """Call a method of each visitor, for its sequences, in a thread of its own."""
+
+        def call(worker, _):
+            getattr(self.visitors[worker], method)(*arguments)
+
+        in_parts(call, len(self.visitors))
 
     def _set_point(self, tied_total):
         """Compute w from mu."""

@@ -94,7 +94,7 @@ class OEG(FromNaturalParameters):
 
     def take(self, theta):
         """Take the expectations and entropies of theta, which is kept, and move w."""
-        self.visitors[0].marginalise()
+        self._on_threads("marginalise")
         self._set_point(self.renormalize())
 
     def take_targets(self):

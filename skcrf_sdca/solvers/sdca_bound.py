@@ -92,12 +92,12 @@ class SDCABound(StoredExpectations):
 
     def take(self, theta):
         """Take the expectations and entropies of natural parameters, and move w."""
-        self.visitors[0].marginalise(theta)
+        self._on_threads("marginalise", theta)
         self._set_point(self.renormalize())
 
     def take_targets(self):
         """Take the targets, whose entropies are known, and move w."""
-        self.visitors[0].take_targets()
+        self._on_threads("take_targets")
         self.entropy[:] = self.problem.targets.entropy
         self._set_point(self.renormalize())
 

@@ -268,6 +268,14 @@ def test_threads_with_a_threshold_do_what_one_thread_does_in_turn(acceleration, 
         assert_array_equal(threads.model.w, turns.model.w)
 
 
+def test_all_threads_make_the_first_expectations(form):
+    alone, together = (new_solver(OEGCRF, draw_problem(form, n)) for n in (None, 3))
+    assert all(visitor.n_oracle_calls > 0 for visitor in together.visitors)
+    assert_array_equal(together.marginals.local, alone.marginals.local)
+    assert_array_equal(together.marginals.tied, alone.marginals.tied)
+    assert_array_equal(together.entropy, alone.entropy)
+
+
 def test_workers_draw_from_their_shards_by_gap(form):
     solver = new_solver(SDCACRF, draw_problem(form, 3))
     for _ in range(3):

@@ -66,6 +66,15 @@ def test_weights_are_those_of_the_marginals(solver, l1_ratio):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
+def test_all_threads_make_the_first_expectations(solver):
+    alone, together = (
+        solver(draw_problem(n), np.random.default_rng(0)) for n in (None, 3)
+    )
+    assert_array_equal(together.marginals.local, alone.marginals.local)
+    assert_array_equal(together.entropy, alone.entropy)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_threads_do_what_one_thread_does_in_turn(solver):
     problem = draw_problem(3)
     threads, turns = (solver(problem, np.random.default_rng(0)) for _ in range(2))

@@ -92,10 +92,12 @@ cdef class OEGKernel(DualVisitor):
         self.trial = self.item.new_values()
 
     def marginalise(self):
-        """Fill expectations and entropy from the natural parameters."""
-        cdef Py_ssize_t i
+        """Fill expectations and entropy of its sequences from the natural parameters.
+        """
+        cdef Py_ssize_t k, i
         with nogil:
-            for i in range(self.offsets.shape[0] - 1):
+            for k in range(self.n_own()):
+                i = self.own(k)
                 self.entropy[i] = 0.0
                 if self.stores:
                     self.tied[i, :] = 0.0

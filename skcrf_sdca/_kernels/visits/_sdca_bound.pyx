@@ -107,10 +107,14 @@ cdef class SDCABoundKernel(DualVisitor):
         self.pruned = self.item.new_values()
 
     def take_targets(self):
-        """Take the expectations of the targets; their entropies are not written."""
-        cdef Py_ssize_t i
+        """Take the expectations of the targets; their entropies are not written.
+
+        It is done for the sequences of this visitor, as by `marginalise`.
+        """
+        cdef Py_ssize_t k, i
         with nogil:
-            for i in range(self.offsets.shape[0] - 1):
+            for k in range(self.n_own()):
+                i = self.own(k)
                 if not self.is_empty(i):
                     self.item.set_item(i)
                     self.read(i)
@@ -126,11 +130,12 @@ cdef class SDCABoundKernel(DualVisitor):
         ----------
         theta : Potentials of float32
         """
-        cdef Py_ssize_t i
+        cdef Py_ssize_t k, i
         cdef Stored local = stored(theta.local), tied = stored(theta.tied)
         cdef Values natural = self.item.new_values()
         with nogil:
-            for i in range(self.offsets.shape[0] - 1):
+            for k in range(self.n_own()):
+                i = self.own(k)
                 self.entropy[i] = 0.0
                 if self.is_empty(i):
                     continue

@@ -32,6 +32,8 @@ cdef class Visitor:
     cdef int check(self, bint sane, Py_ssize_t i) except -1
     cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil
     cdef Py_ssize_t pick(self, const Plan* plan) noexcept nogil
+    cdef Py_ssize_t n_own(self) noexcept nogil
+    cdef Py_ssize_t own(self, Py_ssize_t place) noexcept nogil
     cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil
     cdef bint visit(self, Py_ssize_t i) noexcept nogil
     cdef bint is_empty(self, Py_ssize_t i) noexcept nogil

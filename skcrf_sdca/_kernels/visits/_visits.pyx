@@ -152,6 +152,16 @@ cdef class Visitor:
         place = self.sampler.pick(
             plan.uniforms[2 * plan.next], plan.uniforms[2 * plan.next + 1]
         )
+        return self.own(place)
+
+    cdef Py_ssize_t n_own(self) noexcept nogil:
+        """Return how many sequences this visits: all, or those of its shard."""
+        if self.sequences is None:
+            return self.offsets.shape[0] - 1
+        return self.sequences.shape[0]
+
+    cdef Py_ssize_t own(self, Py_ssize_t place) noexcept nogil:
+        """Return one of the sequences that this visits."""
         return place if self.sequences is None else self.sequences[place]
 
     cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil:
