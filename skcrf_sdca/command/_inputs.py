@@ -14,6 +14,7 @@ from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import load_model
+from skcrf_sdca.persistence._corpus import is_corpus
 from skcrf_sdca.text import ReadingWarning, TokenFeatures, unify_labels
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.corpora import ALIASES, FORMATS, guessed_format, options_of
@@ -42,6 +43,11 @@ def reading_of(options, *, labelled):
 
 def format_name(options, first):
     """Return the name of the format that the options say, or the name of a file."""
+    if is_corpus(first):
+        raise ValueError(
+            f"{first}: it is a packed folder, which train alone takes, alone; "
+            "give the text itself."
+        )
     name = options.format
     if name is None:
         return "columns" if first == STANDARD_INPUT else guessed_format(first)

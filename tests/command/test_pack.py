@@ -176,6 +176,9 @@ def test_wrong_usage_is_told(run, folder, arguments, message):
         ("pack a.txt -o no/packed", "no/packed: No such file or directory"),
         ("pack a.txt -o a.csv", "a.csv: File exists"),
         ("pack empty -o packed", "empty: no sentence."),
+        ("pack full -o packed", "full: it is a packed folder, which train alone takes"),
+        ("tag -m model full", "full: it is a packed folder, which train alone takes"),
+        ("eval -m model full", "full: it is a packed folder, which train alone takes"),
         ("train full -o full/rows.packed", "it would be in the packed folder"),
         ("train full -o p --dev none", "none: No such file or directory"),
         ("train full -o p --scheme BILOU", "'I-PER'"),
@@ -189,6 +192,7 @@ def test_errors_are_told_and_leave_what_was_there(run, folder, arguments, messag
     (folder / "empty").write_text("")
     for name in ("full", "cut", "begun"):
         run(f"pack -q a.txt -o {name}")
+    run("train -q full -o model")
     (folder / "cut/labels.npy").write_bytes(b"")
     (folder / "begun/corpus.json").write_bytes(b"")
     before = {path: sorted(os.listdir(path)) for path in (".", "full")}
