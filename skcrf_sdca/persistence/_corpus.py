@@ -27,6 +27,7 @@ from skcrf_sdca.persistence._corpus_writer import (
     ROWS,
     VECTORIZER,
     CorpusWriter,
+    checksum_of,
     file_of,
     is_begun,
     state_of,
@@ -44,6 +45,7 @@ _ENTRIES = {
     "written_by": str,
     "files": dict,
     "metadata": dict,
+    "crc32": int,
 }
 
 
@@ -268,6 +270,8 @@ def _read_header(path):
                 f"skcrf_sdca {__version__}, which reads {FORMAT!r} of version "
                 f"{FORMAT_VERSION}"
             )
+        if header.pop("crc32") != checksum_of(header):
+            raise PackedFormatError("it is not as it was written")
         names = header["files"].keys() | {FEATURES}
         if names != {ROWS, LABELS, VECTORIZER, FEATURES}:
             raise PackedFormatError("its files are not those of a packed corpus")

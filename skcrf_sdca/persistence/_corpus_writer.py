@@ -165,6 +165,7 @@ class CorpusWriter:
             "files": {name: state_of(file_of(path, name)) for name in files},
             "metadata": checked_metadata(self.metadata),
         }
+        header["crc32"] = checksum_of(header)
         with atomic_write(file_of(path, HEADER)) as file:
             file.write(json.dumps(header).encode())
 
@@ -226,6 +227,11 @@ def _write_labels(path, codes, names):
         np.lib.format.write_array_header_1_0(file, form)
         while block := codes.read(4 * BLOCK):
             file.write(names[np.frombuffer(block, dtype=np.int32)].tobytes())
+
+
+def checksum_of(header):
+    """Return the checksum of the entries of a header."""
+    return zlib.crc32(json.dumps(header).encode())
 
 
 def state_of(path):

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import zlib
 
 import numpy as np
 import pytest
@@ -213,19 +214,34 @@ def test_a_damaged_file_is_refused_by_its_name(path, name, damage):
     ],
 )
 def test_headers_that_are_not_such(path, change, message):
-    header = json.loads((path / "corpus.json").read_text())
-    change(header)
-    (path / "corpus.json").write_text(json.dumps(header))
+    rewritten(path, change)
     with pytest.raises(PackedFormatError, match=message):
         PackedCorpus.open(path)
 
 
+def rewritten(path, change):
+    """Let a function change the header, whose checksum is then right."""
+    header = json.loads((path / "corpus.json").read_text())
+    del header["crc32"]
+    change(header)
+    header["crc32"] = zlib.crc32(json.dumps(header).encode())
+    (path / "corpus.json").write_text(json.dumps(header))
+
+
+def test_every_change_of_a_header_is_refused(path):
+    good = (path / "corpus.json").read_bytes()
+    for i in range(0, len(good), 3):
+        changed = good[:i] + bytes([good[i] ^ 1]) + good[i + 1 :]
+        (path / "corpus.json").write_bytes(changed)
+        with pytest.raises(PackedFormatError):
+            PackedCorpus.open(path)
+
+
 def test_labels_of_another_length_are_refused(path, tmp_path):
     other = write(tmp_path / "other", STRINGS[:2], TAGS[:2])
-    header, its = (json.loads((p / "corpus.json").read_text()) for p in (path, other))
+    its = json.loads((other / "corpus.json").read_text())["files"]["labels.npy"]
     (path / "labels.npy").write_bytes((other / "labels.npy").read_bytes())
-    header["files"]["labels.npy"] = its["files"]["labels.npy"]
-    (path / "corpus.json").write_text(json.dumps(header))
+    rewritten(path, lambda header: header["files"].update({"labels.npy": its}))
     with pytest.raises(
         PackedFormatError, match=r"shape \(5,\), but the rows have 9 pos"
     ):
