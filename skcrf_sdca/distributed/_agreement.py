@@ -20,6 +20,7 @@ def agree(summaries):
     """
     first = summaries[0].attributes
     _check_equal(summaries, "_input_format", "input format")
+    _check_templates(summaries)
     classes, codes = _common_classes(summaries)
     attributes = {**first, "classes_": classes}
     if "vectorizer_" in first:
@@ -41,6 +42,16 @@ def _check_equal(summaries, name, what):
                 f"partition {summary.number} has {what} {summary.attributes[name]!r}, "
                 f"but partition {first.number} has {first.attributes[name]!r}; all "
                 "must be alike."
+            )
+
+
+def _check_templates(summaries):
+    packed = [summary for summary in summaries if summary.templates is not None]
+    for summary in packed:
+        if summary.templates != packed[0].templates:
+            raise ValueError(
+                f"partition {summary.number} was packed with other templates or "
+                f"columns than partition {packed[0].number}; pack all with the same."
             )
 
 

@@ -45,7 +45,8 @@ class Summary(NamedTuple):
 
     ``attributes`` are as in `TrainingData`, with the partition's own vocabulary and
     classes, or None if no sequence has an item. ``columns`` are the features that the
-    partition has, where they are numbered already. ``runs`` are the RunCounts.
+    partition has, where they are numbered already. ``runs`` are the RunCounts, and
+    ``templates`` the parameters of the TokenFeatures of a PackedCorpus, or None.
     """
 
     number: int
@@ -54,6 +55,7 @@ class Summary(NamedTuple):
     n_sequences: int
     weight: float
     runs: RunCounts | None = None
+    templates: dict | None = None
 
 
 # Attributes of an `Objective` that are weighted means over the sequences.
@@ -108,7 +110,7 @@ class Partition:
 
     def describe(self):
         """Load the sequences; return a Summary, or None if there are none."""
-        X, y, sample_weight, input_attributes = _load(self.source)
+        (X, y, sample_weight), corpus = _load(self.source)
         # The data is held only packed.
         self.source = None
         if X is None:
@@ -125,10 +127,12 @@ class Partition:
             raise ValueError(
                 "y has labels that are not known: DistributedCRF needs every label"
             )
-        data, attributes = training.data, training.attributes | input_attributes
-        if input_attributes:
+        data, attributes, templates = training.data, training.attributes, None
+        if corpus is not None:
+            attributes |= corpus.input_attributes()
             # The vectorizer has the names.
-            attributes.pop("_feature_names", None)
+            del attributes["_feature_names"]
+            templates = corpus.features and corpus.features.get_params()
         self._sample_weight = checked_weight(sample_weight, data, is_part=True)
         columns = np.arange(data.n_features)
         if data.is_sparse:
@@ -138,7 +142,8 @@ class Partition:
         self._boundaries = training.input_format.boundaries
         weight = _total(self._sample_weight, data)
         runs = RunCounts.of(data, self._labels, self._sample_weight)
-        return Summary(self.number, attributes, columns, len(data), weight, runs)
+        known = attributes, columns, len(data), weight, runs, templates
+        return Summary(self.number, *known)
 
     def encode(self, classes, codes, transitions, names):
         """Take the common classes; return the Constraints of `transitions`, or None.
@@ -249,17 +254,17 @@ def _has_unknown_labels(training, y):
 
 
 def _load(source):
-    """Return X, y and sample_weight, and fitted attributes of what X was made of.
+    """Return X, y and sample_weight, all None if there is no sequence.
 
-    X is None if there is no sequence.
+    And the PackedCorpus that they are from, or None.
     """
     if callable(source):
         source = source()
     if isinstance(source, (str, os.PathLike)):
         source = PackedCorpus.open(source)
     if isinstance(source, PackedCorpus):
-        return source.X, source.y, None, source.input_attributes()
-    return *_of_lists(source), {}
+        return (source.X, source.y, None), source
+    return _of_lists(source), None
 
 
 def _of_lists(source):

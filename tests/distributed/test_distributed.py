@@ -14,13 +14,14 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from samples import small_disk
-from skcrf_sdca import LBFGSCRF, DualityGapMonitor, PackedSequences
+from skcrf_sdca import LBFGSCRF, DualityGapMonitor, PackedSequences, make_tagger
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.distributed import DistributedCRF, _estimator
 from skcrf_sdca.distributed._checkpoint import load_weights
 from skcrf_sdca.distributed._local import LocalCluster
 from skcrf_sdca.distributed._partition import Partition
 from skcrf_sdca.persistence import PackedCorpus, save_model
+from skcrf_sdca.text import Suffix, TokenFeatures
 
 METHODS = ("dual", "lbfgs")
 
@@ -193,6 +194,21 @@ def test_partitions_may_be_packed_corpora(tmp_path, method):
         assert found.predict(WORDS).tolist() == expected.predict(WORDS).tolist()
     tagger = found.to_estimator()
     assert tagger.predict(WORDS).tolist() == expected.predict(WORDS).tolist()
+
+
+def test_corpora_of_other_templates_are_refused(tmp_path):
+    tokens, labels = [["a", "b"]], [["A", "B"]]
+    for name, template in {"a": Suffix(1), "b": Suffix(1), "c": Suffix(2)}.items():
+        features = TokenFeatures([template])
+        with PackedCorpus.writer(tmp_path / name, features=features) as corpus:
+            corpus.append(tokens, labels)
+    lists = features.transform(tokens), labels
+    crf = DistributedCRF().fit([tmp_path / "a", lists, tmp_path / "b"])
+    tagger = make_tagger(TokenFeatures([Suffix(1)]), crf.to_estimator())
+    assert tagger.predict(tokens).tolist() == labels
+    message = "partition 2 was packed with other templates or columns than partition 0"
+    with pytest.raises(ValueError, match=message):
+        crf.fit([tmp_path / "a", lists, tmp_path / "c"])
 
 
 def test_a_corpus_that_is_no_partition_is_refused(tmp_path):
