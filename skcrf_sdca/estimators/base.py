@@ -333,14 +333,14 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
                 f'gives scores alone; set decoding="{VITERBI}", or '
                 f"{losses_that(gives_probabilities)}"
             )
-        if not option.takes_cost:
-            return new_loss(self.loss, self._given("temperature", 1.0))
-        if training.label_rows is not None:
+        if option.needs_labels and training.label_rows is not None:
             raise ValueError(
                 f'loss="{self.loss}" needs one label at every {words().position} of '
-                f"y; set {losses_that(lambda own: not own.takes_cost)}, or leave out "
+                f"y; set {losses_that(lambda own: not own.needs_labels)}, or leave out "
                 f"the {words().sequence}s with unknown labels"
             )
+        if not option.takes_cost:
+            return new_loss(self.loss, self._given("temperature", 1.0))
         cost = cost_matrix(
             training.attributes["classes_"],
             cost=self._given("cost"),

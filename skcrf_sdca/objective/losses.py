@@ -190,6 +190,11 @@ class LossOption(NamedTuple):
         names = {"cost", "class_weight"} if self.takes_cost else set()
         return names | ({"class_weight"} if self.weighs_sequences else set())
 
+    @property
+    def needs_labels(self):
+        """Whether it needs a label at every position: for its cost, or to begin at."""
+        return self.takes_cost or "few labellings" in self.new.offers
+
 
 LOSSES = {
     "log_loss": LossOption(

@@ -20,6 +20,7 @@ from matrix_models import (
 from skcrf_sdca import DependencyCRF
 from skcrf_sdca.metrics import extract_spans
 from skcrf_sdca.persistence import load_model, save_model
+from skcrf_sdca.selection import alpha_path
 from skcrf_sdca.serving import Predictor
 
 TAU = 0.5
@@ -266,3 +267,45 @@ def test_trees_of_sentences():
         assert_allclose(sum(shares), 1.0, rtol=1e-12)
     weights = np.append(crf.coef_, crf.intercept_)
     assert_allclose(crf.primal_objective_, value + 0.05 * weights @ weights, rtol=1e-7)
+
+
+@pytest.mark.parametrize("solver", ["sdca", "lbfgs"])
+def test_unknown_and_soft_labels_are_refused(solver):
+    model = MODELS["chain"]
+    crf = model.new(solver, loss="sparsemap")
+    unknown = [[None, *labels[1:]] for labels in model.y]
+    soft = [np.full((len(labels), 3), 1.0 / 3.0) for labels in model.y]
+    for y in (unknown, soft):
+        with pytest.raises(
+            ValueError, match='needs one label .*set loss="log_loss", or'
+        ):
+            crf.fit(model.X, y)
+
+
+def test_scores_of_a_prior_are_part_of_the_loss():
+    model = MODELS["chain"]
+    prior = model.new("sdca", alpha=1.0).fit(model.X, model.y)
+    crf = model.new("sdca", loss="sparsemap", tol=1e-5)
+    crf.fit(model.X, model.y, prior=prior)
+    assert 0.0 < crf.duality_gap_ <= 1e-5 * crf.primal_objective_
+    again = model.new("sdca", loss="sparsemap", tol=1e-5)
+    again.fit(model.X, model.y)
+    # The penalty counts changes of the prior alone.
+    assert crf.primal_objective_ < again.primal_objective_
+
+
+def test_a_path_of_alphas_starts_at_the_last_mixture():
+    model = MODELS["chain"]
+    crf = model.new("sdca", loss="smooth_hinge", tol=1e-5)
+    warm = list(alpha_path(crf, model.X, model.y, [1.0, 0.1]))[-1]
+    cold = crf.set_params(alpha=0.1).fit(model.X, model.y)
+    check_same_optimum(warm, cold)
+    assert_allclose(warm.primal_objective_, cold.primal_objective_, rtol=2e-5)
+
+
+def test_a_weighted_fit_is_that_of_repeated_sequences():
+    model = MODELS["chain"]
+    crf = model.new("sdca", loss="smooth_hinge", tol=1e-5)
+    twice = crf.fit(model.X + model.X[:2], model.y + model.y[:2]).primal_objective_
+    crf.fit(model.X, model.y, sample_weight=[2.0, 2.0, 1.0, 1.0, 1.0])
+    assert_allclose(crf.primal_objective_, twice, rtol=2e-5)

@@ -14,9 +14,11 @@ the dual rises along direction = certain(y) - certain(a) by
 
 with R as in _line_search.pyx. With Gini's entropy H(mu) = 1/2 <u, 1 - u> of the local
 expectations u [Niculae18], scores are those of the gradient, with 1/2 - u added to the
-local ones, and R(s) has s^2 / 2 ||u(direction)||^2 besides. The step of Frank-Wolfe itself [LacosteJulien13, Alg.
-4] goes from mu_i to y: it takes from labellings that are right as well, and converges
-far more slowly. The gap of the item, max_y score(y) - <mu_i, scores_i>, is the same.
+local ones, and R(s) has s^2 / 2 ||u(direction)||^2 besides.
+
+The step of Frank-Wolfe itself [LacosteJulien13, Alg. 4] goes from mu_i to y: it takes
+from labellings that are right as well, and converges far more slowly. The gap of the
+item, max_y score(y) - <mu_i, scores_i>, is the same.
 """
 
 from libc.math cimport INFINITY, isfinite

@@ -1,0 +1,75 @@
+"""Compare losses of few labellings with the log loss: epochs, test score, support.
+
+    python examples/benchmarks/sparse_losses.py [--task ned] [--first 2000]
+
+Each loss is fitted by SDCACRF with alpha = N_ALPHA / n to a gap of 1e-3 P(w), or until
+the epochs end. The table has the epochs to gaps of 1e-2 and 1e-3 P(w), seconds, the F1
+of spans on the test data (of letters the accuracy), the share of probabilities of
+labels that are 0, and the mean number of labellings of a sentence that have a
+probability. Seconds are valid only if the machine had no other work.
+
+The corpora are read from the folder SKCRF_SDCA_DATA or downloaded; tasks.py
+makes the features.
+"""
+
+import argparse
+import warnings
+from time import process_time
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from skcrf_sdca import SDCACRF
+from skcrf_sdca.metrics import span_f1_score
+from tasks import WITH_SPANS, load_split
+
+LOSSES = ("log_loss", "softmax_margin", "hinge", "sparsemap", "smooth_hinge")
+LEVELS = (1e-2, 1e-3)
+
+
+def epochs_to(crf, level):
+    """Return the first epoch with a gap of level * P(w), "-" if there is none."""
+    reached = crf.history_["gap"] <= level * crf.history_["primal"]
+    return str(crf.history_["epoch"][reached.argmax()]) if reached.any() else "-"
+
+
+def measured(crf, test, has_spans):
+    """Return the test score, the share of zeros and the mean support, as texts."""
+    score = crf.score(test.X, test.y)
+    if has_spans:
+        score = span_f1_score(test.y, crf.predict(test.X))
+    zeros = support = "-"
+    if hasattr(crf, "predict_proba"):
+        proba = np.concatenate(crf.predict_proba(test.X))
+        zeros = f"{100.0 * np.mean(proba == 0.0):.1f}"
+    if hasattr(crf, "support"):
+        support = f"{np.mean([len(own) for own in crf.support(test.X)]):.1f}"
+    return f"{100.0 * score:.2f}", zeros, support
+
+
+def main():
+    """Print the table of the requested tasks."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--task", choices=(*WITH_SPANS, "ocr"), action="append")
+    parser.add_argument("--first", type=int, help="training and test sentences (all)")
+    parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("--n-alpha", type=float, default=1.0)
+    options = parser.parse_args()
+    # The table says where a gap was not reached.
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    row = "{:10} {:15} {:>6} {:>6} {:>8} {:>7} {:>7} {:>8}"
+    print(row.format("task", "loss", "1e-2", "1e-3", "s", "test", "zeros", "support"))
+    for name in options.task or (*WITH_SPANS, "ocr"):
+        task, test = load_split(name, options.first)
+        for loss in LOSSES:
+            alpha, begin = options.n_alpha / len(task.y), process_time()
+            crf = SDCACRF(alpha, loss=loss, max_iter=options.epochs, random_state=0)
+            crf.fit(task.X, task.y)
+            seconds = f"{process_time() - begin:.1f}"
+            epochs = [epochs_to(crf, level) for level in LEVELS]
+            found = measured(crf, test, name in WITH_SPANS)
+            print(row.format(name, loss, *epochs, seconds, *found), flush=True)
+
+
+if __name__ == "__main__":
+    main()
