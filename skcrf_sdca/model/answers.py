@@ -161,7 +161,9 @@ class Answers(FittedModel):
             An object array of lists of (labels, probability), best first, or of
             (labels, score) after a fit with the hinge loss; fewer than n where an item
             does not have as many possible labellings. The first labels are equal to
-            `predict`, and labellings with equal scores are ordered as there. For
+            `predict`, and labellings with equal scores are ordered as there. After a
+            fit with ``loss="sparsemap"`` or ``"smooth_hinge"`` they are the first n of
+            `support`, and the most probable one need not have the largest score. For
             one-node chains labels is a label.
 
         Raises

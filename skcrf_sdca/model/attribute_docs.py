@@ -55,6 +55,10 @@ ATTRIBUTES = {
         temperature_ : float
             The scores are divided by it before probabilities are computed; 0 after a
             fit with the hinge loss, which gives none.
+        entropy_index_ : float
+            1 if the probability of a labelling is in proportion to exp(score), and 2 if
+            few labellings have one, after a fit with ``loss="sparsemap"`` or
+            ``"smooth_hinge"``: the index of the entropy of Tsallis.
         """,
     "of_chains": """
         Parameters
@@ -128,7 +132,7 @@ ATTRIBUTES = {
             Converts dicts and strings. Exists only after a fit on these.
         n_nonzero_ : int
             Number of weights that are not 0.
-        alpha_, temperature_ : float
+        alpha_, temperature_, entropy_index_ : float
             As of `SDCACRF`.
         """,
     "graphs": """

@@ -17,7 +17,8 @@ from matrix_models import (
     check_same_optimum,
     segment_features,
 )
-from skcrf_sdca import DependencyCRF
+from skcrf_sdca import SDCACRF, DependencyCRF
+from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import extract_spans
 from skcrf_sdca.persistence import load_model, save_model
 from skcrf_sdca.selection import alpha_path
@@ -309,3 +310,38 @@ def test_a_weighted_fit_is_that_of_repeated_sequences():
     twice = crf.fit(model.X + model.X[:2], model.y + model.y[:2]).primal_objective_
     crf.fit(model.X, model.y, sample_weight=[2.0, 2.0, 1.0, 1.0, 1.0])
     assert_allclose(crf.primal_objective_, twice, rtol=2e-5)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.5, 1.0])
+def test_sparse_weights_have_a_certificate(l1_ratio):
+    model, crf = fitted("chain", loss="smooth_hinge", l1_ratio=l1_ratio)
+    assert crf.duality_gap_ <= 1e-4 * crf.primal_objective_
+    assert 0 < crf.n_nonzero_ < model.weights(crf).size
+    primal, dual = crf.history_["primal"], crf.history_["dual"]
+    assert dual.max() <= primal.min() + 1e-12
+
+
+def test_relaxed_sums_are_refused():
+    model = MODELS["reweighted graphs"]
+    with pytest.raises(ValueError, match="needs a structure with a proven best"):
+        model.new("sdca", loss="sparsemap").fit(model.X, model.y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_threads_reach_the_optimum():
+    X, y = make_chains(60, random_state=0)[:2]
+    options = {"loss": "smooth_hinge", "tol": 1e-3, "random_state": 0}
+    one = SDCACRF(0.1, **options).fit(X, y)
+    two = SDCACRF(0.1, n_jobs=2, **options).fit(X, y)
+    check_same_optimum(one, two)
+    assert two.duality_gap_ <= 1e-3 * two.primal_objective_
+
+
+@pytest.mark.parametrize("position", ["first", "later"])
+def test_a_warm_start_goes_on(position):
+    model = MODELS["chain"]
+    crf = model.new("sdca", loss="sparsemap", tol=1e-5, warm_start=True)
+    if position == "later":
+        crf.set_params(alpha=0.2).fit(model.X, model.y).set_params(alpha=ALPHA)
+    n_epochs = crf.fit(model.X, model.y).n_iter_
+    assert crf.fit(model.X, model.y).n_iter_ < n_epochs / 5
