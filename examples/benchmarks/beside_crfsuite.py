@@ -95,7 +95,9 @@ def draw(table):
     """Return a picture of F1 and of the distance from the optimum by seconds."""
     with table.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    figure, ((left, right),) = figures.panels(1, 2, height=2.9)
+    figure, ((left, right),) = figures.panels(1, 2)
+    # It is shown small, beside code.
+    figure.set_size_inches(6.6, 3.0)
     for method, colour in COLOURS.items():
         own = [row for row in rows if row["method"] == method]
         seconds, f1, distance = (
@@ -104,8 +106,8 @@ def draw(table):
         style = {"color": colour, "marker": "o", "markersize": 4, "label": method}
         left.plot(seconds, [100.0 * value for value in f1], **style)
         right.plot(seconds, distance, **style)
-    left.set_title("F1 of names in new text")
-    right.set_title("Distance from the optimum, relative")
+    left.set_title("F1 of names, new text")
+    right.set_title("Distance from the optimum")
     right.set_yscale("log")
     for axis in (left, right):
         axis.set_xscale("log")
