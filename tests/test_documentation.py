@@ -5,6 +5,7 @@ import csv
 import doctest
 import importlib
 import inspect
+import json
 import os
 import pkgutil
 import re
@@ -15,6 +16,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
 import pytest
 
 import skcrf_sdca
@@ -171,7 +173,7 @@ SEARCHES = [
     ("language detection", "text"),
     ("language of scripts", "text"),
     ("learning rate", "questions"),
-    ("lemma", "comparison"),
+    ("lemma", "questions"),
     ("lemmatization", "comparison"),
     ("license", "questions"),
     ("load a crfsuite model", "sklearn_crfsuite"),
@@ -186,17 +188,17 @@ SEARCHES = [
     ("n-best", "decoding"),
     ("named entity recognition", "questions"),
     ("nan", "signals"),
-    ("nan label", "signals"),
+    ("nan label", "questions"),
     ("nested entities", "questions"),
     ("nightly retrain", "monitoring"),
     ("oov", "questions"),
     ("optimizer", "questions"),
-    ("out of memory", "many_labels"),
+    ("out of memory", "questions"),
     ("overfitting", "alpha"),
     ("own data file", "own_file"),
     ("pandas dataframe", "text"),
     ("partial labels", "partial_labels"),
-    ("per entity type", "evaluation"),
+    ("per entity type", "questions"),
     ("predicted spans", "decoding"),
     ("prevent", "constraints"),
     ("progress bar", "gap"),
@@ -207,7 +209,7 @@ SEARCHES = [
     ("reproducible", "questions"),
     ("retrain", "monitoring"),
     ("semi supervised", "partial_labels"),
-    ("sentence splitting", "comparison"),
+    ("sentence splitting", "questions"),
     ("serve a model", "serving"),
     ("sleep stages", "signals"),
     ("sliding window", "signals"),
@@ -378,6 +380,17 @@ def broken_links(folder):
                 yield f"{path.relative_to(folder)}: {link}"
 
 
+def search_ranks(html):
+    """Return the rank of the page that answers, of each search in built pages."""
+    script = Path(__file__).with_name("search_results.js")
+    command = ["node", script, html, json.dumps([search for search, _ in SEARCHES])]
+    found = json.loads(subprocess.check_output(command))
+    return {
+        search: pages.index(page) + 1 if page in pages else np.inf
+        for (search, page), pages in zip(SEARCHES, found, strict=True)
+    }
+
+
 @pytest.mark.slow
 def test_the_pages_build_without_warnings_and_their_links_resolve(tmp_path):
     pytest.importorskip("sphinx")
@@ -399,6 +412,9 @@ def test_the_pages_build_without_warnings_and_their_links_resolve(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(list(html.rglob("*.html"))) > 100
     assert list(broken_links(html.resolve())) == []
+    if shutil.which("node") is not None:
+        ranks = search_ranks(html)
+        assert {search: rank for search, rank in ranks.items() if rank > 3} == {}
     # Nothing is loaded from the network.
     pages = {path: path.read_text(encoding="utf-8") for path in html.rglob("*.html")}
     loads = r"""<(script|img)[^>]*\ssrc="https?:|<link[^>]*\shref="https?:"""
