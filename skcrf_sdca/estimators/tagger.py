@@ -507,7 +507,7 @@ def make_tagger(
     O
     feature      weight
     <start>      +0.529
-    shape=Xxxxx  -0.485
+    shape=Xxxxx  -0.486
     """
     named = make_pipeline(*steps).steps
     return Tagger(
