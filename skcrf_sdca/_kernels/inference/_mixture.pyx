@@ -33,7 +33,7 @@ cdef enum:
 # The gap that ends the search for a bound of F, and for mu, which has an error of its
 # root; and a difference of slopes that moves no share. All are beside the size of the
 # scores of labellings. Shares are balanced to a part of the gap.
-cdef double SMALL_GAP = 1e-9
+cdef double SMALL_GAP = 1e-12
 cdef double NO_GAP = 1e-14
 cdef double NO_GAIN = 1e-14
 cdef double PART_OF_GAP = 0.1
