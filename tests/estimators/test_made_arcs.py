@@ -72,6 +72,8 @@ def test_fits_are_those_of_stored_rows(solver, loss, l1_ratio, labelled, project
         "l1_ratio": l1_ratio,
         "labelled": labelled,
         "projective": projective,
+        # With some seeds the best trees of the hinge have ties, too.
+        "random_state": 1,
     }
     stored = fitted(FEATURES.transform(X), y, **options)
     made = fitted(X, y, features=FEATURES, **options)

@@ -59,8 +59,8 @@ def tagger():
 def own_methods(crf):
     """Return the names of the public methods of a class that a Pipeline lacks.
 
-    But for `partial_fit`, which not every class has, and which has tests of its own,
-    and `set_callbacks`, which a Pipeline lacks before scikit-learn 1.9.
+    But for `partial_fit` and `support`, which not every fit has, and which have tests
+    of their own, and `set_callbacks`, which a Pipeline lacks before scikit-learn 1.9.
     """
     names = {
         name for name in dir(crf) if name[0] != "_" and not hasattr(Pipeline, name)
@@ -68,7 +68,7 @@ def own_methods(crf):
     # Metadata routing is that of Pipeline.
     found = {name for name in names if callable(getattr(crf, name))}
     found = {name for name in found if not name.endswith("_request")}
-    return found - {"partial_fit"}
+    return found - {"partial_fit", "support"}
 
 
 def same(found, expected):
@@ -139,6 +139,13 @@ def test_a_method_is_that_of_the_last_step_on_transformed_data(crf, name):
     assert same(getattr(tagger, name)(*raw, *arguments, **options), expected)
     options = {**options, **dict.fromkeys(names)}
     assert same(getattr(tagger, name)(*raw, *arguments, **options), expected)
+
+
+def test_the_support_is_that_of_the_last_step():
+    tagger = fitted(SDCACRF(loss="sparsemap", random_state=0))
+    packed = tagger[1].transform(FEATURES.transform(WORDS))
+    assert same(tagger.support(WORDS), tagger[-1].support(packed))
+    assert "support" in dir(tagger)
 
 
 @pytest.mark.parametrize("name", sorted(CHANGES))

@@ -411,16 +411,6 @@ def test_a_small_model_is_stored_small(tmp_path):
     assert crf.n_features_in_ < 200
 
 
-def test_threads_are_for_full_passes_only(data):
-    """Visits of several workers need sigma_prime, which L2 alone knows."""
-    X, y = (part * 40 for part in data)
-    one, two = (
-        SDCACRF(ALPHA, l1_ratio=0.5, random_state=0, n_jobs=n_jobs).fit(X, y)
-        for n_jobs in (None, 2)
-    )
-    assert (one.densify().coef_ == two.densify().coef_).all()
-
-
 @pytest.mark.parametrize(
     ("c2", "l1_ratio", "tol"), [(0.1, 0.5, 1e-10), (0.0, 1.0, 1e-6)]
 )
