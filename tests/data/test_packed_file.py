@@ -500,8 +500,8 @@ def test_neither_opening_nor_a_fit_copies_a_mapped_file(tmp_path, density):
     assert peak_of(lambda: run(None)) > size
 
 
-def test_the_page_on_performance():
-    page = Path(__file__).parents[2] / "docs" / "performance.rst"
+def test_the_page_on_large_data():
+    page = Path(__file__).parents[2] / "docs" / "large_data.rst"
     if not page.exists():
         pytest.skip("the tests are not in a checkout")
     failed, tried = doctest.testfile(str(page), module_relative=False)

@@ -161,12 +161,14 @@ OF_PROBABILITIES = {
 NO_PROBABILITIES = "was fitted with a loss that gives scores, and no probabilities"
 # Attributes that are there after some fits only: their checks make these.
 OF_SOME_FITS = {"feature_names_in_", "best_epoch_", "best_val_score_", "partial_fit"}
+# Methods of fits with few labellings: test_every_mixture.py checks them.
+OF_FEW_LABELLINGS = {"support"}
 # Names that are no methods of a model: those of scikit-learn, weights, parameters.
 OF_SKLEARN = {"fit", "get_params", "set_params", "get_metadata_routing"}
 OF_SKLEARN |= {"set_callbacks"}
 WEIGHTS = {"edge_coef_", "higher_transitions_", "segment_coef_", "temperature_"}
-# The names and the matrix of the parts of labels.
-WEIGHTS |= {"parts_", "label_features_"}
+# What probabilities are those of; the names and the matrix of the parts of labels.
+WEIGHTS |= {"entropy_index_", "parts_", "label_features_"}
 
 
 def public_names():
@@ -179,7 +181,7 @@ def public_names():
 
 
 def test_the_tables_name_every_public_method():
-    assert public_names() == set(CHECKS)
+    assert public_names() == CHECKS.keys() | OF_FEW_LABELLINGS
     families = {model.family for model in MODELS.values()}
     assert {(f, m) for f in {*families, *MODELS} for m in CHECKS} > set(HOLES)
     for hole in HOLES.values():
@@ -204,6 +206,14 @@ def test_a_method_agrees_with_enumeration_or_is_a_hole(name, method, loss):
         assert not hasattr(owner if method == "partial_fit" else crf, method)
     with pytest.raises(AttributeError, match=message):
         getattr(crf, method)
+
+
+@pytest.mark.parametrize(("name", "loss"), WITH_LOSSES)
+def test_a_fit_with_many_labellings_has_no_support(name, loss):
+    crf = fitted(name, loss=loss)
+    assert not hasattr(crf, "support")
+    with pytest.raises(AttributeError, match="every labelling a probability, or none"):
+        crf.support(MODELS[name].X)
 
 
 # Forms of methods, and functions of the package ---------------------------------------

@@ -41,7 +41,10 @@ METHODS = {
     *("feature_names_in_", "best_epoch_", "best_val_score_"),
 }
 # Method -> why it is not there.
-HOLES = {"predict_edge_proba": "DependencyCRF has no pairs of neighbours"}
+HOLES = {
+    "predict_edge_proba": "DependencyCRF has no pairs of neighbours",
+    "support": "every labelling a probability, or none",
+}
 SOLVERS = ("sdca", "oeg", "sag", "sgd", "lbfgs")
 LOSSES = ("log_loss", "softmax_margin", "hinge")
 L1_RATIOS = (0.0, 0.3)
