@@ -655,7 +655,7 @@ class MemoryOptions:
 
     Memory for the dual variables and for data in a file: "auto" is four fifths of what
     is available, a number is bytes, a text a size such as "2GB" or "500 MiB". If they
-    take more, the dual variables lie in unnamed files in the folder of `tempfile`,
+    take more, the dual variables lie in unnamed files in the folder of ``tempfile``,
     which the environment variable TMPDIR names, and ``sampling="gap"`` becomes
     "window", whose window has the part of the data that fits. The model ends at the
     same optimum, and ``history_["window"]`` says what part that is. With None they are
