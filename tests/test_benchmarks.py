@@ -24,6 +24,7 @@ SCRIPTS = {
     "convergence_table": ("a.csv", ["a_ocr.csv"]),
     "elastic_net": (None, []),
     "epoch_costs": (None, []),
+    "first_passes": ("first.csv", ["first.csv"]),
     "gap_estimate": ("b.png", ["b.png"]),
     "held_out_error": ("c.png", ["c.png"]),
     "learning_curves": ("l.png", ["l.png"]),
