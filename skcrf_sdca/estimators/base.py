@@ -276,15 +276,9 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
 
     def _tell_of_files(self, solver):
         """Warn if the fit has chosen files for the dual variables of a solver."""
-        if (
-            solver.dual
-            and solver.dual.storage.in_files
-            and self._given("memory")
-            in (
-                None,
-                AUTO,
-            )
-        ):
+        # None is that of estimators without the parameter.
+        is_chosen = self._given("memory") in (None, AUTO)
+        if is_chosen and solver.dual and solver.dual.storage.in_files:
             advice = "give `memory`, or set TMPDIR to another folder"
             message = f"{solver.dual.storage.described()}; {advice}"
             warnings.warn(message, FilesWarning, stacklevel=caller_level())

@@ -20,7 +20,8 @@ from skcrf_sdca.solvers.samplers import (
     first_gap,
     non_uniformity,
 )
-from skcrf_sdca.solvers.storage import AUTO, storage_for
+from skcrf_sdca.solvers.storage import storage_for
+from skcrf_sdca.structures.weight_choice import AUTO
 
 # In a start from weights the targets of unseen sequences exceed other labels by this.
 START_SCORE = 14.0

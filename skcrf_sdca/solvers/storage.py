@@ -19,8 +19,8 @@ from skcrf_sdca._utils.memory import (
     size_text,
 )
 from skcrf_sdca.solvers.samplers import WINDOW
+from skcrf_sdca.structures.weight_choice import AUTO
 
-AUTO = "auto"
 # The part of the available memory that "auto" takes.
 SHARE = 0.8
 
