@@ -119,10 +119,13 @@ class BCFW(DualSolver):
         problem, v = self.problem, self.v
         added = problem.mean_added(self.marginals.local, v)
         labels = problem.structure.label_potentials(problem.targets.labels)
+        local = self.marginals.local
+        mixtures = local, 0.5 * (local + labels.local)
+        whole, half = (problem.mean(self._entropies(own)) for own in mixtures)
 
         def negative_dual(keep):
-            mixed = keep * self.marginals.local + (1.0 - keep) * labels.local
-            entropy = problem.mean(self._entropies(mixed))
+            # The mean of H is a quadratic, which is 0 at the labels.
+            entropy = keep * (4.0 * half - whole) + keep**2 * (2.0 * whole - 4.0 * half)
             return -problem.dual(keep * v, entropy + keep * added)
 
         keep = minimize_scalar(negative_dual, bounds=(ratio, 1.0)).x
