@@ -54,12 +54,22 @@ SIBLINGS = [
 
 
 def read(treebank, part, n_sentences=None):
-    """Return the tokens of sentences, tuples, and their trees."""
+    """Return the tokens of sentences, tuples, and their trees.
+
+    Where a treebank has no fine tags, they are the coarse ones.
+    """
     path = Path(os.environ["SKCRF_SDCA_DATA"]) / "ud" / f"{treebank}.{part}.conllu.gz"
     X, sentences = read_conllu(path, COLUMNS, label=None, return_sentences=True)
     digits = re.compile("[0-9]")
     X = [
-        [(digits.sub("0", t["word"]), t["upos"], t["xpos"]) for t in sentence]
+        [
+            (
+                digits.sub("0", t["word"]),
+                t["upos"],
+                t["upos" if t["xpos"] == "_" else "xpos"],
+            )
+            for t in sentence
+        ]
         for sentence in X[:n_sentences]
     ]
     return X, [sentence.tree for sentence in sentences[:n_sentences]]

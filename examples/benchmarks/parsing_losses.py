@@ -1,7 +1,7 @@
-"""Table 1 and figure 4 of Martins et al. (2010) on UD English EWT.
+"""Table 1 and figure 4 of Martins et al. (2010) on UD English EWT, or other treebanks.
 
-    python examples/benchmarks/parsing_losses.py [--sentences 500] [--epochs 10]
-        [--figure]
+    python examples/benchmarks/parsing_losses.py [--treebank tr_imst]
+        [--sentences 500] [--epochs 10] [--figure]
 
 Non-projective, arc-factored parsers with the losses L(beta, gamma), learned by dual
 coordinate ascent (DCA, Algorithm 1 of the paper), which is `OnlineDependencyCRF` with
@@ -34,9 +34,9 @@ GRID = (0.01, 0.1, 1.0)
 FIRST_STEPS = (0.001, 0.01, 0.1, 1.0)
 
 
-def read(part, n_sentences):
+def read(treebank, part, n_sentences):
     """Return tokens, heads, and a mask of the words that are no punctuation."""
-    X, trees = parsing.read("en_ewt", part, n_sentences)
+    X, trees = parsing.read(treebank, part, n_sentences)
     mask = [[upos != "PUNCT" for _, upos, _ in sentence] for sentence in X]
     return X, [heads.tolist() for heads, _ in trees], mask
 
@@ -148,12 +148,16 @@ def figure_4(X, heads, dev, n_epochs, C=0.1):
 def main():
     """Print the table, or the curves."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--treebank", default="en_ewt")
     parser.add_argument("--sentences", type=int, help="of each part")
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--figure", action="store_true", help="figure 4")
     options = parser.parse_args()
-    X, heads, _ = read("train", options.sentences)
-    dev, test = (read(part, options.sentences) for part in ("dev", "test"))
+    parts = (
+        read(options.treebank, part, options.sentences)
+        for part in ("train", "dev", "test")
+    )
+    (X, heads, _), dev, test = parts
     print(f"{len(X)} sentences", flush=True)
     if options.figure:
         tables.show(figure_4(X, heads, dev, options.epochs))
