@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 FOLDER = Path(__file__).parents[1] / "examples" / "benchmarks"
 # Scripts that draw or print the runs of the campaign: the file that each is asked to
@@ -137,6 +137,27 @@ def test_the_sentences_of_the_authors_are_read(monkeypatch):
     assert list(labels) == [7, 2]
 
 
+@pytest.mark.parametrize("size", [1, 2])
+def test_batches_have_the_mean_of_the_losses(monkeypatch, size):
+    monkeypatch.syspath_prepend(FOLDER)
+    batches_of = importlib.import_module("sag_variants").Batches
+    losses = [np.array([k, k**2]) for k in (1.0, 2.0, 4.0, 5.0, 9.0)]
+    chains = SimpleNamespace(
+        X=losses,
+        loss=lambda w, i: w @ losses[i],
+        loss_and_gradient=lambda w, i: (w @ losses[i], losses[i]),
+    )
+    batches, w = batches_of(chains, size), np.array([3.0, -1.0])
+    values, gradients = zip(
+        *(batches.loss_and_gradient(w, k) for k in range(len(batches.members))),
+        strict=True,
+    )
+    assert len(values) == -(-len(losses) // size)
+    assert_allclose(np.mean(gradients, axis=0), np.mean(losses, axis=0))
+    assert_allclose(np.mean(values), np.mean(losses, axis=0) @ w)
+    assert_allclose(batches.loss(w, 0), values[0])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_quick_trial_runs(run, name, cache, corpora):
@@ -241,7 +262,7 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
         ("oeg_starts", ["--task", "ocr"], 6),
         ("staleness", ["--task", "ocr", "ned"], 2),
         ("sag_draws", ["--task", "ocr"], 18),
-        ("sag_variants", [], 8),
+        ("sag_variants", [], 10),
         ("exact_blocks", [], 12),
         ("ramp_and_risk", ["--tol", "0.1"], 15),
     ],
