@@ -167,6 +167,18 @@ def test_all_answers_are_those_of_the_support(name):
             assert ([own] if model.is_table else own) in labellings
 
 
+# With a large alpha dozens of labellings have a share.
+def test_no_labelling_of_a_support_is_a_mixture_of_others():
+    X, y = make_chains(20, random_state=0)[:2]
+    crf = SDCACRF(1.0, loss="sparsemap", tol=1e-2).fit(X, y)
+    sizes = []
+    for own in crf.support(X):
+        nodes = np.array([one_hot(crf, labels).ravel() for labels, _ in own])
+        assert np.linalg.matrix_rank(nodes) == len(own)
+        sizes.append(len(own))
+    assert max(sizes) > 10
+
+
 @pytest.mark.parametrize("name", OF_HINGE)
 def test_files_and_predictors_answer_alike(name, tmp_path):
     model, crf = kept(name)

@@ -10,7 +10,10 @@ cdef class Mixture:
     cdef int[:, ::1] labels         # (most, longest): of each labelling
     cdef double[::1] share          # (most,)
     cdef double[::1] slope          # (most,): <labelling, gradient>
-    cdef double[:, ::1] agreement   # (most, most): positions of equal labels
+    cdef double[:, ::1] agreement   # (most, most): A, positions of equal labels
+    cdef double[:, ::1] factor      # (most, most): its Cholesky factor, below
+    cdef double[::1] change         # (most,) of the shares, a buffer
+    cdef double[::1] part_of_ones   # (most,) buffer of `set_change`
     cdef double[::1] gradient       # (most_local,) local potentials of the gradient
     cdef double gap                 # at least F - <mu, scores> - H(mu)
 
@@ -18,9 +21,12 @@ cdef class Mixture:
         self, Values scores, double* local, double small_gap) noexcept nogil
     cdef double mean_slope(self) noexcept nogil
     cdef double set_point(self, Values scores, double* local) noexcept nogil
-    cdef Py_ssize_t place_of(self, const int* labels) noexcept nogil
+    cdef bint is_member(self, const int* labels) noexcept nogil
     cdef void add(self, Values scores) noexcept nogil
-    cdef void balance(self, double no_gain) noexcept nogil
-    cdef bint move_share(self, double no_gain) noexcept nogil
-    cdef void drop(self) noexcept nogil
+    cdef bint set_row(self, Py_ssize_t n, Py_ssize_t begin) noexcept nogil
+    cdef void exchange(self) noexcept nogil
+    cdef void solve_transposed(self, Py_ssize_t n) noexcept nogil
+    cdef bint balance(self) noexcept nogil
+    cdef double set_change(self) noexcept nogil
+    cdef void remove(self, Py_ssize_t k) noexcept nogil
     cdef void add_tied(self, double weight, double* tied) noexcept nogil

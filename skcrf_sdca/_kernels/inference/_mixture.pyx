@@ -6,17 +6,29 @@ With u(mu) the local expectations of mu, which are 0 or 1 for a labelling, Spars
     f(mu) = <mu, scores> + H(mu),    H(mu) = 1/2 <u, 1 - u>,
 
 over all mixtures of labellings, mu = sum_k share_k certain(y_k). Its maximiser mixes
-few of them. The active set grows by the best labelling under the gradient of f, the
-scores with 1/2 - u added to the local ones, and the shares of its members are balanced
-after each search, two at a time. With F the maximum, and f concave,
+few of them, and f is a quadratic of the shares,
+
+    <share, scores of labellings> - 1/2 share^T A share,
+
+with A[k, l] the number of positions where y_k and y_l agree. The active set grows by
+the best labelling under the gradient of f, the scores with 1/2 - u added to the local
+ones. After each search the shares maximise f over the set, by the active-set method
+of [Wolfe76]: a step goes to the maximum over shares of any sign, or as far as all are
+at least 0, where a labelling leaves the set. The slopes along the labellings are then
+equal. A labelling of larger slope agrees with the others in another way than a mixture
+of them does, so that A stays positive definite, unless scores of cliques decide between
+them: then f has no curvature along one direction, and the step ends where a labelling
+leaves.
+
+With F the maximum, and f concave,
 
     F <= f(mu) + gap,    gap = max_y <certain(y) - mu, gradient>,
 
 so that the bound on the right needs no exact solution.
 """
 
-from libc.math cimport INFINITY
-from libc.string cimport memcmp, memcpy, memset
+from libc.math cimport INFINITY, sqrt
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 from ..math._vecmath cimport ops
 from ._inference cimport Values, begin_of_local
@@ -24,19 +36,17 @@ from ._passes cimport Items
 
 import numpy as np
 
-# Labellings that are mixed at most, searches for them, and moves of shares after one.
+# Labellings that are mixed at most, and searches for them.
 cdef enum:
     MOST = 256
     MAX_SEARCHES = 500
-    MAX_MOVES = 500
 
 # The gap that ends the search for a bound of F, and for mu, which has an error of its
-# root; and a difference of slopes that moves no share. All are beside the size of the
-# scores of labellings. Shares are balanced to a part of the gap.
+# root. Both are beside the size of the scores of labellings.
 cdef double SMALL_GAP = 1e-12
 cdef double NO_GAP = 1e-14
-cdef double NO_GAIN = 1e-14
-cdef double PART_OF_GAP = 0.1
+# A labelling depends on others if no more than this part of its positions is its own.
+cdef double DEPENDENT = 1e-10
 
 
 cdef class Mixture:
@@ -54,6 +64,8 @@ cdef class Mixture:
         self.labels = np.empty((self.most, max(inference.most_local, 1)), dtype=np.intc)
         self.share, self.slope = np.empty(self.most), np.empty(self.most)
         self.agreement = np.empty((self.most, self.most))
+        self.factor = np.zeros((self.most, self.most))
+        self.change, self.part_of_ones = np.empty(self.most), np.empty(self.most)
         self.gradient = np.empty(max(inference.most_local, 1))
 
     cdef double solve(
@@ -63,6 +75,7 @@ cdef class Mixture:
     ) noexcept nogil:
         """Find the mixture; return f(mu) + gap, -inf if there is no labelling."""
         cdef double best, value
+        cdef bint is_known = False, was_known
         cdef Py_ssize_t _
         self.size, self.gap = 0, 0.0
         value = self.set_point(scores, local)
@@ -79,10 +92,14 @@ cdef class Mixture:
                     or self.size == self.most - 1
                 ):
                     break
-            if self.place_of(&self.labels[self.size, 0]) == self.size:
+            was_known, is_known = is_known, self.is_member(&self.labels[self.size, 0])
+            # Slopes differ by rounding, which a second balance makes less.
+            if is_known and was_known:
+                break
+            if not is_known:
                 self.add(scores)
-            self.balance(max(PART_OF_GAP * self.gap, NO_GAIN * (1.0 + abs(best))))
-            self.drop()
+            if not self.balance():
+                break
             value = self.set_point(scores, local)
         return value + self.gap
 
@@ -104,15 +121,15 @@ cdef class Mixture:
             )
         return self.mean_slope() + 0.5 * ops.dot(local, local, n)
 
-    cdef Py_ssize_t place_of(self, const int* labels) noexcept nogil:
-        """Return which labelling of the set this one is, ``size`` if it is none."""
+    cdef bint is_member(self, const int* labels) noexcept nogil:
+        """Return whether a labelling is in the set."""
         cdef Py_ssize_t k
         for k in range(self.size):
             if memcmp(
                 &self.labels[k, 0], labels, self.inference.length * sizeof(int)
             ) == 0:
-                return k
-        return self.size
+                return True
+        return False
 
     cdef void add(self, Values scores) noexcept nogil:
         """Add the labelling that stands behind the set; the first has all share."""
@@ -128,61 +145,112 @@ cdef class Mixture:
             &self.labels[n, 0], Values(&self.gradient[0], scores.tied)
         )
         self.size = n + 1
+        while not self.set_row(self.size - 1, 0):
+            self.exchange()
 
-    cdef void balance(self, double no_gain) noexcept nogil:
-        """Move shares in the set until slopes differ by ``no_gain`` at most."""
-        cdef Py_ssize_t _
-        for _ in range(MAX_MOVES):
-            if not self.move_share(no_gain):
-                break
+    cdef bint set_row(self, Py_ssize_t n, Py_ssize_t begin) noexcept nogil:
+        """Compute row n of the Cholesky factor of A, from a column on.
 
-    # Along certain(to) - certain(away) the curvature of H is the squared distance of
-    # the two labellings.
-    cdef bint move_share(self, double no_gain) noexcept nogil:
-        """Move share from the worst labelling to the best; return False for no gain."""
-        cdef Py_ssize_t k, to = 0, away = -1
-        cdef double gain, step, curvature
+        Return False if the labelling depends on those before it.
+        """
+        cdef Py_ssize_t k
+        cdef double* row = &self.factor[n, 0]
+        cdef double rest
+        for k in range(begin, n):
+            row[k] = (
+                self.agreement[n, k] - ops.dot(row, &self.factor[k, 0], k)
+            ) / self.factor[k, k]
+        rest = self.agreement[n, n] - ops.dot(row, row, n)
+        row[n] = sqrt(max(rest, 0.0))
+        return rest > DEPENDENT * self.agreement[n, n]
+
+    # The last labelling is a combination of the others in A: f is linear along its
+    # difference from the combination, and rises.
+    cdef void exchange(self) noexcept nogil:
+        """Move share to the last labelling until another one leaves the set."""
+        cdef Py_ssize_t k, leaving = 0, n = self.size - 1
+        cdef double step = INFINITY
+        memcpy(&self.change[0], &self.factor[n, 0], n * sizeof(double))
+        self.solve_transposed(n)
+        for k in range(n):
+            if self.change[k] > 0.0 and self.share[k] < step * self.change[k]:
+                leaving, step = k, self.share[k] / self.change[k]
+        for k in range(n):
+            self.share[k] = max(self.share[k] - step * self.change[k], 0.0)
+        self.share[n] += step
+        self.remove(leaving)
+
+    cdef void solve_transposed(self, Py_ssize_t n) noexcept nogil:
+        """Divide the first n numbers of the change by the transposed factor."""
+        cdef Py_ssize_t j, k
+        for k in range(n - 1, -1, -1):
+            self.change[k] /= self.factor[k, k]
+            for j in range(k):
+                self.change[j] -= self.factor[k, j] * self.change[k]
+
+    cdef bint balance(self) noexcept nogil:
+        """Maximise f over the set; return False if rounding hides where it rises."""
+        cdef Py_ssize_t k, leaving
+        cdef double step, level
+        while True:
+            level = self.set_change()
+            k = self.size - 1
+            if self.share[k] == 0.0 and not self.change[k] > 0.0:
+                self.size = k
+                return False
+            leaving, step = -1, 1.0
+            for k in range(self.size):
+                if self.share[k] + step * self.change[k] < 0.0:
+                    leaving, step = k, -self.share[k] / self.change[k]
+            for k in range(self.size):
+                self.share[k] = max(self.share[k] + step * self.change[k], 0.0)
+                self.slope[k] += step * (level - self.slope[k])
+            if leaving < 0:
+                return True
+            self.remove(leaving)
+
+    # A change = slope - level, and the changes have the sum 0.
+    cdef double set_change(self) noexcept nogil:
+        """Write the change of shares to the maximum; return the slope of all there."""
+        cdef Py_ssize_t k
+        cdef double level
+        cdef double* change = &self.change[0]
+        cdef double* ones = &self.part_of_ones[0]
         for k in range(self.size):
-            if self.slope[k] > self.slope[to]:
-                to = k
-            if self.share[k] > 0.0 and (
-                away < 0 or self.slope[k] < self.slope[away]
-            ):
-                away = k
-        gain = self.slope[to] - self.slope[away]
-        if not gain > no_gain:
-            return False
-        step = self.share[away]
-        curvature = 2.0 * (self.agreement[to, to] - self.agreement[to, away])
-        if step * curvature > gain:
-            step = gain / curvature
-            self.share[away] -= step
-        else:
-            self.share[away] = 0.0
-        self.share[to] += step
+            change[k] = (
+                self.slope[k] - ops.dot(&self.factor[k, 0], change, k)
+            ) / self.factor[k, k]
+            ones[k] = (
+                1.0 - ops.dot(&self.factor[k, 0], ones, k)
+            ) / self.factor[k, k]
+        level = ops.dot(change, ones, self.size) / ops.dot(ones, ones, self.size)
         for k in range(self.size):
-            self.slope[k] -= step * (self.agreement[k, to] - self.agreement[k, away])
-        return True
+            change[k] -= level * ones[k]
+        self.solve_transposed(self.size)
+        return level
 
-    cdef void drop(self) noexcept nogil:
-        """Remove the labellings without a share: the last one takes the place."""
-        cdef Py_ssize_t j, k = 0
-        while k < self.size:
-            if self.share[k] > 0.0:
-                k += 1
-                continue
-            self.size -= 1
-            if k == self.size:
-                break
+    cdef void remove(self, Py_ssize_t k) noexcept nogil:
+        """Remove a labelling; those behind it move up."""
+        cdef Py_ssize_t j
+        self.size -= 1
+        for j in range(k, self.size):
             memcpy(
-                &self.labels[k, 0], &self.labels[self.size, 0],
+                &self.labels[j, 0], &self.labels[j + 1, 0],
                 self.inference.length * sizeof(int),
             )
-            self.share[k] = self.share[self.size]
-            for j in range(self.size):
-                self.agreement[k, j] = self.agreement[self.size, j]
-                self.agreement[j, k] = self.agreement[j, self.size]
-            self.agreement[k, k] = self.agreement[self.size, self.size]
+            memcpy(
+                &self.agreement[j, 0], &self.agreement[j + 1, 0],
+                (self.size + 1) * sizeof(double),
+            )
+            memcpy(&self.factor[j, 0], &self.factor[j + 1, 0], k * sizeof(double))
+            self.share[j], self.slope[j] = self.share[j + 1], self.slope[j + 1]
+        for j in range(self.size):
+            memmove(
+                &self.agreement[j, k], &self.agreement[j, k + 1],
+                (self.size - k) * sizeof(double),
+            )
+        for j in range(k, self.size):
+            self.set_row(j, k)
 
     cdef void add_tied(self, double weight, double* tied) noexcept nogil:
         """Add weight times the tied expectations of the mixture."""
