@@ -334,6 +334,30 @@ def optimum(loss, n_weights, alpha, l1_ratio):
     return minimize(primal, start, bounds=bounds, jac=True, options=options)
 
 
+def mixture(scores, nodes):
+    """Largest <p, scores> + 1/2 <u, 1 - u> with u = p nodes, and p, by a QP."""
+
+    def negative(p):
+        u = p @ nodes
+        value = p @ scores + 0.5 * u @ (1.0 - u)
+        return -value, -(scores + nodes @ (0.5 - u))
+
+    found = minimize(
+        negative,
+        np.full(len(scores), 1.0 / len(scores)),
+        jac=True,
+        method="SLSQP",
+        bounds=[(0.0, 1.0)] * len(scores),
+        constraints={
+            "type": "eq",
+            "fun": lambda p: p.sum() - 1.0,
+            "jac": lambda p: np.ones_like(p),
+        },
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    return -found.fun, found.x
+
+
 MAGNITUDES = (1e-3, 1.0, 30.0, 1e3, 1e4)
 
 

@@ -17,8 +17,8 @@ def trees(n, *, single_root=True, projective=False):
     found = [heads for heads in product(range(n + 1), repeat=n) if _is_tree(heads)]
     if projective:
         found = [heads for heads in found if _is_projective(heads)]
-    found = np.array(found).reshape(-1, n)
-    return found[(found == 0).sum(axis=1) == 1] if single_root else found
+    found = np.array(found, dtype=int).reshape(len(found), n)
+    return found[(found == 0).sum(axis=1) == min(n, 1)] if single_root else found
 
 
 def _is_tree(heads):

@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
 from tree_twin import trees as all_trees
 
 from matrix_models import (
@@ -17,6 +16,7 @@ from matrix_models import (
     check_same_optimum,
     segment_features,
 )
+from reference import mixture
 from skcrf_sdca import SDCACRF, DependencyCRF
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import extract_spans
@@ -33,30 +33,6 @@ def nodes_of(model, codes):
         codes = np.column_stack([codes[:, 0], 3 + 3 * codes[:, :-1] + codes[:, 1:]])
         return np.eye(12)[codes].reshape(len(codes), -1)
     return np.eye(3)[codes].reshape(len(codes), -1)
-
-
-def mixture(scores, nodes):
-    """Return max_p <p, scores> + 1/2 <u, 1 - u> with u = p nodes, and u, by a QP."""
-
-    def negative(p):
-        u = p @ nodes
-        value = p @ scores + 0.5 * u @ (1.0 - u)
-        return -value, -(scores + nodes @ (0.5 - u))
-
-    found = minimize(
-        negative,
-        np.full(len(scores), 1.0 / len(scores)),
-        jac=True,
-        method="SLSQP",
-        bounds=[(0.0, 1.0)] * len(scores),
-        constraints={
-            "type": "eq",
-            "fun": lambda p: p.sum() - 1.0,
-            "jac": lambda p: np.ones_like(p),
-        },
-        options={"ftol": 1e-14, "maxiter": 1000},
-    )
-    return -found.fun, found.x @ nodes
 
 
 def solver_of(model):
@@ -133,8 +109,9 @@ def test_probabilities_are_those_of_the_quadratic_program(name):
     for own, proba in zip(model.labellings(crf), found, strict=True):
         possible = own.scores > -np.inf
         codes = own.codes[possible]
-        _, u = mixture(own.scores[possible] / TAU, nodes_of(model, codes))
-        of_labels = u.reshape(codes.shape[1], -1, 3).sum(axis=1)
+        nodes = nodes_of(model, codes)
+        _, p = mixture(own.scores[possible] / TAU, nodes)
+        of_labels = (p @ nodes).reshape(codes.shape[1], -1, 3).sum(axis=1)
         assert_allclose(np.reshape(proba, of_labels.shape), of_labels, atol=1e-5)
 
 
@@ -258,9 +235,10 @@ def test_trees_of_sentences():
         in_tree = np.zeros((len(trees), n * (n + 1)))
         np.put_along_axis(in_tree, arcs, 1.0, axis=1)
         nodes = np.hstack([in_tree, 1.0 - in_tree])
-        largest, u = mixture(scores / TAU, nodes)
+        largest, p = mixture(scores / TAU, nodes)
         value += (TAU * largest - scores[(trees == heads).all(axis=1)].item()) / len(X)
-        assert_allclose(crf.predict_proba(X)[i].ravel(), u[: n * (n + 1)], atol=1e-5)
+        u = (p @ nodes)[: n * (n + 1)]
+        assert_allclose(crf.predict_proba(X)[i].ravel(), u, atol=1e-5)
         shares = [p for _, p in crf.support(X)[i]]
         assert_allclose(sum(shares), 1.0, rtol=1e-12)
     weights = np.append(crf.coef_, crf.intercept_)

@@ -138,7 +138,7 @@ def test_wrong_arguments_are_refused(rng):
         layer.decode(emissions[:, :2], offsets)
     with pytest.raises(ValueError, match="start and end have shapes"):
         layer._replace(start=np.zeros(2)).decode(emissions, offsets)
-    with pytest.raises(ValueError, match="weight has shape .1,.; 4 sequences"):
+    with pytest.raises(ValueError, match="weight has shape .1,.; 4 items"):
         layer.log_partition(emissions, offsets, weight=[1.0])
     with pytest.raises(ValueError, match="label"):
         layer.negative_log_likelihood(emissions, labels + N_LABELS, offsets)

@@ -14,7 +14,8 @@ from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.structures.chain import decoding, oracle
 from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.chain.marginals import edge_ends
-from skcrf_sdca.structures.chain.oracle import as_chains, as_labels
+from skcrf_sdca.structures.chain.oracle import as_chains
+from skcrf_sdca.structures.layer import as_known_labels, as_weight
 
 __all__ = ["ChainLayer", "LayerGradient"]
 
@@ -63,6 +64,8 @@ class ChainLayer(NamedTuple):
 
     See Also
     --------
+    skcrf_sdca.structures.layers.chain_layer :
+        A layer without weights of its own, as there are for every structure.
     skcrf_sdca.structures.chain.oracle.typed_span_probabilities :
         Takes what `scores` returns, as the other functions of its module do.
 
@@ -248,7 +251,7 @@ class ChainLayer(NamedTuple):
             Of sum_i weight_i log Z_i: the marginals, times the weights.
         """
         node_scores, transition, offsets = self.scores(emissions, offsets)
-        weight = _as_weight(weight, len(offsets) - 1)
+        weight = as_weight(weight, len(offsets) - 1)
         chains = as_chains(node_scores, transition, offsets, n_jobs=n_jobs)
         node, pairs, log_z = chains.expectations(weight)
         return log_z, _gradient(node, pairs, offsets, weight)
@@ -293,12 +296,8 @@ class ChainLayer(NamedTuple):
         array([[ 0.5, -0.5]])
         """
         node_scores, transition, offsets = self.scores(emissions, offsets)
-        weight = _as_weight(weight, len(offsets) - 1)
-        true = as_labels(labels, *node_scores.shape)
-        if true.min(initial=0) < 0:
-            raise ValueError(
-                f"labels must be from 0 to {len(self.start) - 1}, got {np.min(labels)}"
-            )
+        weight = as_weight(weight, len(offsets) - 1)
+        true = as_known_labels(labels, *node_scores.shape)
         chains = as_chains(node_scores, transition, offsets, n_jobs=n_jobs)
         node, pairs, log_z = chains.expectations(weight)
         scores = chains.path_scores(true)
@@ -309,15 +308,6 @@ class ChainLayer(NamedTuple):
         of_edges = np.repeat(weight, np.diff(offsets))[to]
         np.subtract.at(pairs, (true[to - 1], true[to]), of_edges)
         return np.maximum(loss, 0.0), _gradient(node, pairs, offsets, weight)
-
-
-def _as_weight(weight, n):
-    if weight is None:
-        return np.ones(n)
-    weight = np.ascontiguousarray(weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise ValueError(f"weight has shape {weight.shape}; {n} sequences need {(n,)}")
-    return weight
 
 
 def _gradient(node, pairs, offsets, weight):

@@ -47,8 +47,8 @@ def as_chains(
         If their shapes do not agree, there is no label, a score is NaN or +inf, which
         the message names with its place, or the offsets are not such.
     """
-    node_scores = _as_scores(node_scores, "node_scores")
-    transition = _as_scores(transition, "transition")
+    node_scores = as_scores(node_scores, "node_scores")
+    transition = as_scores(transition, "transition")
     n_labels = node_scores.shape[1]
     if transition.shape != (n_labels, n_labels):
         raise ValueError(
@@ -332,21 +332,22 @@ def typed_span_probabilities(
     return chains.typed_span_probabilities(spans, types, label_types, joins)
 
 
-def _as_scores(scores, name):
-    """Return scores as the kernels take them: real numbers, or -inf, on two axes."""
+def as_scores(scores, name, n_axes=2):
+    """Return scores as the kernels take them: real numbers, or -inf, on some axes."""
     scores = np.asarray(scores)
-    if scores.ndim != 2 or scores.dtype.kind not in "biuf":
+    if scores.ndim != n_axes or scores.dtype.kind not in "biuf":
+        size = {2: "two", 3: "three"}[n_axes]
         raise ValueError(
-            f"{name} must be a two-dimensional array of real numbers, got shape "
+            f"{name} must be a {size}-dimensional array of real numbers, got shape "
             f"{scores.shape} and dtype {scores.dtype}"
         )
     scores = np.ascontiguousarray(scores, dtype=np.float64)
     # One pass, without an array of bool: the maximum of NaN is NaN.
     if not scores.max(initial=-np.inf) < np.inf:
-        t, k = np.argwhere(~(scores < np.inf))[0]
+        place = np.argwhere(~(scores < np.inf))[0].tolist()
         raise ValueError(
-            f"{name}[{t}, {k}] is {scores[t, k]}; scores must be finite, or -inf for "
-            "what is forbidden"
+            f"{name}{place} is {scores[tuple(place)]}; scores must be finite, or -inf "
+            "for what is forbidden"
         )
     return scores
 
