@@ -176,7 +176,11 @@ class Objective(ABC):
 
     def dual(self, v, entropy):
         """Return D(mu), given w_hat(mu) and what `Problem.mean_entropy` returns."""
-        return self.loss.scale * (entropy - self.strength * self.penalty.conjugate(v))
+        return self.dual_of(self.penalty.conjugate(v), entropy)
+
+    def dual_of(self, conjugate, entropy):
+        """Return D(mu), given r* of w_hat(mu), and the entropy as `dual` takes it."""
+        return self.loss.scale * (entropy - self.strength * conjugate)
 
     # The potentials of a position are at most 2 S, S the largest: scores of sequence i,
     # and logarithms of its marginals, have an error of at most EPS 2 S T_i.

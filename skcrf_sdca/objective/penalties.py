@@ -23,6 +23,8 @@ from skcrf_sdca._utils.parallel import in_parts
 # Largest number of passes of the search in `best_mix`, whose every point is valid.
 MIX_PASSES = 30
 ROUNDING = 4.0 * np.finfo(float).eps
+# Weights of a part that passes over all weights take at a time: it stays in cache.
+SIZE_OF_PART = 2**14
 
 
 class Penalty(Protocol):
@@ -267,9 +269,21 @@ class Proximal:
         # Fresh memory for as many numbers takes longer than what is done with them.
         if self._dual_point is None:
             self._dual_point = np.empty_like(moved)
-        take_center = partial(self._metric.take_center, moved, self._dual_point)
+        metric, v = self._metric, self._dual_point
+
+        def take_center(part, n_parts):
+            metric.take_center(moved, v[metric.first(part, n_parts) :], part, n_parts)
+
         in_parts(take_center, self.n_jobs)
-        return self._dual_point
+        return v
+
+    def dual_parts(self, moved):
+        """Yield v in parts that stay in cache; the next part is written over one."""
+        metric, n_parts = self._metric, len(moved) // SIZE_OF_PART + 1
+        firsts = [metric.first(part, n_parts) for part in range(n_parts + 1)]
+        out = np.empty(np.diff(firsts).max())
+        for part in range(n_parts):
+            yield out[: metric.take_center(moved, out, part, n_parts)]
 
     def primal_point(self, v):
         """Return grad r*(v)."""
@@ -323,20 +337,27 @@ def in_classes(shape):
 
 def _parts(array):
     """Return views of a long array that are small enough to stay in cache."""
-    return np.array_split(array, len(array) // 2**14 + 1)
+    return np.array_split(array, len(array) // SIZE_OF_PART + 1)
 
 
 def best_mix(penalty, v, gain):
     """Return the t in [0, 1] of largest t gain - r*(t v), for ElasticNet or L2."""
+    return best_mix_of_parts(penalty, _parts(v), gain)[0]
+
+
+def best_mix_of_parts(penalty, parts, gain):
+    """Return the `best_mix` t of the parts of v, and r*(t v); each is read once."""
     curvature, threshold = penalty.curvature, penalty.threshold
     gain = curvature * max(gain, 0.0)
     if not threshold:
-        square = inner(v, v)
-        return gain / square if square > gain else 1.0
-    size = np.concatenate([p[p > threshold] for p in map(np.abs, _parts(v))])
+        square = sum(inner(part, part) for part in parts)
+        mix = gain / square if square > gain else 1.0
+        return mix, 0.5 * mix**2 * square
+    size = np.concatenate([p[p > threshold] for p in map(np.abs, parts)])
     if curvature == 0.0:
         # The last digit is given up, so that t v is not above the threshold.
-        return 1.0 if not len(size) else (1.0 - ROUNDING) * threshold / size.max()
+        mix = 1.0 if not len(size) else (1.0 - ROUNDING) * threshold / size.max()
+        return mix, 0.0
     # Newton from above: the slope is convex in t, and the weights that are not shrunk
     # to 0 become fewer.
     mix = 1.0
@@ -346,7 +367,8 @@ def best_mix(penalty, v, gain):
             break
         mix -= slope / inner(size, size)
         size = size[mix * size > threshold]
-    return mix
+    shrunk = mix * size - threshold
+    return mix, 0.5 / curvature * inner(shrunk, shrunk)
 
 
 def mixed_gap(penalty, w, v, mix):

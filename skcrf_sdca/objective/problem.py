@@ -13,7 +13,7 @@ from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca._utils.parallel import each_range, over_ranges, ranges
 from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.objective import EPS, ROUNDING, Objective, not_finite
-from skcrf_sdca.objective.penalties import best_mix
+from skcrf_sdca.objective.penalties import best_mix_of_parts
 from skcrf_sdca.objective.targets import Labels
 from skcrf_sdca.structures.scores import LARGEST_SCORE
 
@@ -358,7 +358,7 @@ class Problem(Objective):
     def mean_added(self, local, v):
         """Return the mean of <scaled cost_i, mu_i> + <fixed_i, mu_i - target_i>.
 
-        It is linear in mu - target. ``v`` is w_hat(mu).
+        It is linear in mu - target. ``v`` is w_hat(mu), which fixed scores alone need.
         """
         added = 0.0
         if self.loss.cost is not None:
@@ -464,20 +464,23 @@ class ProximalProblem(Problem):
         """Return the Certificate of w and mu; the arguments are those of `Problem`."""
         return self.plain.certify_pair(w, v, *self.compare(w, *mu))
 
-    def certify_kept(self, w, v, local, entropy):
+    def certify_kept(self, w, moved, local, entropy):
         """Certify a pair far from the optimum, by P(w) and the D of mu mixed.
 
-        ``v``, a `Proximal.dual_point`, is overwritten.
+        ``moved`` is the `Proximal.moved_point` of w_hat(mu).
         """
         return self.plain.certificate(
             self.plain.primal(w, self.mean_loss(w)),
-            self.dual_kept(v, local, entropy),
+            self.dual_kept(moved, local, entropy),
             rounding=self._rounding(0.0),
         )
 
-    def dual_kept(self, v, local, entropy):
+    def dual_kept(self, moved, local, entropy):
         """Return D of mu mixed, see `certify_kept`."""
-        plain, gain = self.plain, self.mean_entropy(entropy, local, v)
-        mix = best_mix(plain.penalty, v, gain / self.strength)
-        v *= mix
-        return plain.dual(v, mix * gain)
+        plain, penalty = self.plain, self.penalty
+        v = None if self.structure.fixed is None else penalty.dual_point(moved)
+        gain = self.mean_entropy(entropy, local, v)
+        mix, conjugate = best_mix_of_parts(
+            plain.penalty, penalty.dual_parts(moved), gain / self.strength
+        )
+        return plain.dual_of(conjugate, mix * gain)

@@ -224,7 +224,8 @@ class DualSolver(EpochSolver):
 
     def recorded_dual(self):
         """Return D(mu), with the entropies that visits recorded."""
-        return self.problem.dual_kept(self.v, self.marginals.local, self.entropy)
+        mu = self.marginals.local, self.entropy
+        return self.problem.dual_kept(self.moved.w, *mu)
 
     def wait(self, gap):
         """Go on without a certificate of the last epoch; ``gap`` is an estimate."""

@@ -177,7 +177,7 @@ class SDCA(DualSolver):
     def certify_aside(self):
         """Return a Certificate of the pair as the visits keep it."""
         return self.problem.certify_kept(
-            self.model.w, self.v, self.marginals.local, self.entropy
+            self.model.w, self.moved.w, self.marginals.local, self.entropy
         )
 
     def recorded_gap(self):

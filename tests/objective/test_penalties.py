@@ -21,6 +21,7 @@ from skcrf_sdca.objective.penalties import (
     L2,
     ElasticNet,
     best_mix,
+    best_mix_of_parts,
     elastic_net,
     in_classes,
     mixed_gap,
@@ -261,6 +262,9 @@ def test_the_best_mix(penalty, gain):
     others = np.linspace(0.0, 1.0, 2001)
     best = max(map(value, others))
     assert value(mix) >= best - 1e-9 * abs(best) - 1e-12
+    of_parts = best_mix_of_parts(penalty, iter([v[:30], v[30:]]), gain)
+    expected = mix, penalty.conjugate(mix * v)
+    assert_allclose(of_parts, expected, rtol=1e-12, atol=1e-15)
 
 
 def test_the_best_mix_of_little_is_all():

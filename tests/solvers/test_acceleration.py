@@ -12,6 +12,7 @@ from test_solvers import N_LABELS, dense_sequences, draw_problem
 from samples import LOSSES, make_problem, make_solver
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences
 from skcrf_sdca.datasets import load_digit_sequences, make_chains
+from skcrf_sdca.objective import penalties
 from skcrf_sdca.objective.losses import new_loss
 from skcrf_sdca.objective.penalties import L2, ElasticNet, Proximal
 from skcrf_sdca.objective.problem import Problem
@@ -74,7 +75,7 @@ def test_an_epoch_equals_its_twin(length, density):
 
 
 @pytest.mark.parametrize("penalty", [L2(), ElasticNet(0.3, 0.2), ElasticNet(0.0, 0.2)])
-def test_the_penalty(penalty):
+def test_the_penalty(penalty, monkeypatch):
     """Its conjugate, its gradient, and the way back from what visits move."""
     problem = draw_problem()
     own = Proximal(penalty, problem.new_parameters, shape_of(problem))
@@ -95,7 +96,12 @@ def test_the_penalty(penalty):
     at_other = own.primal_point(other)
     rest = at_other @ other - value(at_other) - own.conjugate(other)
     assert_allclose(rest, constant, rtol=1e-9)
-    assert_allclose(own.dual_point(own.moved_point(v.copy())), v, atol=1e-12)
+    moved = own.moved_point(v.copy())
+    assert_allclose(own.dual_point(moved), v, atol=1e-12)
+    monkeypatch.setattr(penalties, "SIZE_OF_PART", 7)
+    parts = [part.copy() for part in own.dual_parts(moved)]
+    assert len(parts) == v.size // 7 + 1
+    assert_array_equal(np.concatenate(parts), own.dual_point(moved))
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -105,8 +105,9 @@ cdef class Metric:
         double[::1] v,                          # out
         Py_ssize_t part=0, Py_ssize_t n_parts=1,
     ):
-        """Write v, given what visits move."""
-        cdef Py_ssize_t i, j, begin, end = self.first(part, n_parts)
+        """Write a part of v, given what visits move; return how many weights it has."""
+        cdef Py_ssize_t i, j, first = self.first(part, n_parts)
+        cdef Py_ssize_t begin, end = first
         cdef double kappa, multiple
         with nogil:
             for j in range(self.row(part, n_parts), self.row(part + 1, n_parts)):
@@ -114,7 +115,8 @@ cdef class Metric:
                 multiple = self.quotient(kappa)
                 begin, end = end, end + self.width(j)
                 for i in range(begin, end):
-                    v[i] = moved[i] * multiple - kappa * self.z[i]
+                    v[i - first] = moved[i] * multiple - kappa * self.z[i]
+        return end - first
 
     def divide(self, double[::1] x):            # in, out
         """Divide x_j by c + kappa_j."""
@@ -131,8 +133,8 @@ cdef class Metric:
         """Return the first feature of a part; the first part begins with the biases."""
         return -1 if part == 0 else part * self.layout.n_features // n_parts
 
-    cdef Py_ssize_t first(self, Py_ssize_t part, Py_ssize_t n_parts) noexcept nogil:
-        """Return where the weights of a part begin."""
+    cpdef Py_ssize_t first(self, Py_ssize_t part, Py_ssize_t n_parts) noexcept nogil:
+        """Return where the weights of a part begin; that of n_parts is their number."""
         if part == 0:
             return 0
         return self.n_biases + self.layout.begin(self.row(part, n_parts))
