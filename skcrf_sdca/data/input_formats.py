@@ -227,7 +227,7 @@ class _Packed(InputFormat):
     def encode_labels(self, y, data, unknown_label=None):
         is_typed = _is_flat(y, data) and label_encoding.is_typed(y)
         if is_typed and unknown_label is None:
-            return *label_encoding.encode_flat_labels(y), None
+            return *label_encoding.encode_flat_labels(y, data.new_array), None
         return super().encode_labels(self.label_lists(y, data), data, unknown_label)
 
     def label_lists(self, y, data):

@@ -8,6 +8,7 @@ before they are checked, since that would change them.
 """
 
 import warnings
+from collections.abc import Callable
 from itertools import chain, repeat
 from numbers import Real
 from typing import Any
@@ -227,15 +228,18 @@ def _encode(flat):
     return classes, _codes(flat, classes)
 
 
-def encode_flat_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def encode_flat_labels(
+    y: NDArray[Any], new: Callable[..., NDArray[Any]] = np.empty
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Encode the labels of all positions, given in one array, as `encode_labels` does.
 
-    The array may be mapped from a file: it is read block by block.
+    The array may be mapped from a file: it is read block by block. ``new`` makes the
+    array of the codes.
     """
     y = unmasked(y, "y")
     blocks = [y[begin : begin + BLOCK] for begin in range(0, len(y), BLOCK)]
     classes = np.unique(np.concatenate([np.unique(block) for block in blocks]))
-    labels = np.empty(len(y), dtype=np.int32)
+    labels = new((len(y),), np.int32)
     for i, block in enumerate(blocks):
         labels[i * BLOCK : (i + 1) * BLOCK] = np.searchsorted(classes, block)
     return label_array(classes.tolist()), labels

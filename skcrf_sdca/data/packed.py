@@ -3,7 +3,7 @@
 ``PackedSequences`` is the only form of X that the rest of the package computes with.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from itertools import pairwise
 from typing import Any, Literal, Self
@@ -407,8 +407,16 @@ class PackedSequences:
 
     def feature_rows(self) -> FeatureRows:
         """Return the rows as the kernels take them."""
-        new = None if self._source is None else mapped_arrays.zeros
+        new = None if self._source is None else self.new_array
         return FeatureRows(self.X, new=new)
+
+    @property
+    def new_array(self) -> Callable[..., NDArray[Any]]:
+        """What makes arrays with a number for each position: in files if X lies in one.
+
+        It takes a shape and a dtype.
+        """
+        return np.empty if self._source is None else mapped_arrays.zeros
 
     def row_norms(self) -> NDArray[np.float64]:
         """Return the norms of all rows."""

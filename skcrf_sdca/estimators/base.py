@@ -355,9 +355,11 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
 
     def _label_weights(self, training):
         """Return the weights of labels by `class_weight`."""
+        class_weight, counts = self._given("class_weight"), None
         classes = training.attributes["classes_"]
-        counts = _labelled(training).counts(len(classes), training.sample_weight)
-        return weights_of_labels(self._given("class_weight"), classes, counts)
+        if isinstance(class_weight, str):
+            counts = _labelled(training).counts(len(classes), training.sample_weight)
+        return weights_of_labels(class_weight, classes, counts)
 
     def _pairs(self, training, n_labels):
         """Return the pairs of feature and label with weights, None if all."""

@@ -74,9 +74,9 @@ def weights_of_labels(class_weight, classes, counts):
 
     ``class_weight`` is {y: weight}, where labels that are left out weigh 1; "balanced"
     weighs a label by n_positions / (n_labels * its number of positions), and ``counts``
-    are these numbers. None weighs all by 1. Labels that have no position weigh 1 and do
-    not count. ValueError if a weight is negative or not finite, or if a dict has a
-    label that is not in ``classes``.
+    are these numbers, which the others do not need. None weighs all by 1. Labels that
+    have no position weigh 1 and do not count. ValueError if a weight is negative or not
+    finite, or if a dict has a label that is not in ``classes``.
 
     >>> import numpy as np
     >>> from skcrf_sdca.objective.class_weights import weights_of_labels

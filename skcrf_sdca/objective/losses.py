@@ -30,6 +30,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.structures.entropy import GINI, SHANNON
 
 
@@ -165,9 +166,15 @@ class SparseMAP(Loss):
 
     def entropies(self, local, offsets):
         """Return 1/2 <u, 1 - u> of each item."""
-        of_positions = local.sum(axis=1) - np.einsum("tk,tk->t", local, local)
-        items = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        return 0.5 * np.bincount(items, of_positions, minlength=len(offsets) - 1)
+
+        def of_range(begin, end):
+            u = local[offsets[begin] : offsets[end]]
+            of_positions = u.sum(axis=1) - np.einsum("tk,tk->t", u, u)
+            lengths = np.diff(offsets[begin : end + 1])
+            items = np.repeat(np.arange(end - begin), lengths)
+            return 0.5 * np.bincount(items, of_positions, minlength=end - begin)
+
+        return np.concatenate(over_ranges(of_range, offsets))
 
 
 LOG_LOSS = LogSumExp("log_loss")

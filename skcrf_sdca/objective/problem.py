@@ -20,7 +20,7 @@ from skcrf_sdca.structures.scores import LARGEST_SCORE
 # Rows with less than this share of non-zeros (pixels) converge faster; their size is
 # weighted by EASIER.
 FULL, EASIER = 0.5, 0.001
-# Positions that are read to estimate the size of features.
+# Positions, or values, that are read to estimate the size of features.
 SAMPLE = 4096
 
 
@@ -211,8 +211,10 @@ class Problem(Objective):
         parameters.w[:] = 0.0
         for begin, end in ranges(self.offsets):
             first, last = self._positions(begin, end)
-            rows = local[first:last].astype(np.float64)
-            self._add_to_primal_point(parameters, begin, end, rows)
+            # Without a name, so that no two copies are in memory at a time.
+            self._add_to_primal_point(
+                parameters, begin, end, local[first:last].astype(np.float64)
+            )
         self._add_tied_to_primal_point(parameters, tied_total)
         return parameters.w
 

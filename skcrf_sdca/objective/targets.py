@@ -121,7 +121,7 @@ class Labels:
     def natural_parameters(self, structure, init_score):
         """Return ``init_score`` for the labels, 0 elsewhere."""
         theta = structure.zero_potentials(np.float32)
-        theta.local[np.arange(len(self.labels)), self.labels] = init_score
+        theta.set_labels(self.labels, init_score)
         return theta
 
 

@@ -109,7 +109,9 @@ class OEG(FromNaturalParameters):
 
     def visit(self, n_visits):
         """Visit the sequences that had no visit yet, then as the sampler draws."""
-        first, self._unvisited = np.split(self._unvisited, [n_visits])
+        first, later = np.split(self._unvisited, [n_visits])
+        # A copy, since a part would keep the whole order in memory.
+        self._unvisited = later.copy()
         n_later = n_visits - len(first)
         if len(first):
             self._allow_halvings(FIRST_HALVINGS)

@@ -36,6 +36,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from skcrf_sdca._utils.memory import BLOCK
 from skcrf_sdca._utils.messages import lacking
 from skcrf_sdca.structures.form import VectorForm
 
@@ -57,6 +58,15 @@ class Potentials(NamedTuple):
     def tied_total(self, weight):
         """Return sum_i weight[i] tied[i]."""
         return np.einsum("i,i...->...", weight, self.tied)
+
+    def set_labels(self, labels, value):
+        """Set the local potential of the label of each position to a value.
+
+        Positions are numbered block by block, since `local` may lie in a file.
+        """
+        for begin in range(0, len(labels), BLOCK):
+            block = labels[begin : begin + BLOCK]
+            self.local[begin : begin + BLOCK][np.arange(len(block)), block] = value
 
 
 class FixedScores(NamedTuple):

@@ -146,7 +146,7 @@ class CompiledRows(TokenRows):
     def label_potentials(self, labels):
         """Return the expectations of the distribution that is certain of labels."""
         certain = self.zero_potentials(np.float64)
-        certain.local[np.arange(len(labels)), labels] = 1.0
+        certain.set_labels(labels, 1.0)
         tied = certain.tied.reshape(len(self.data), self.n_tied)
         add_labels(self.inference(), labels, np.ones(len(self.data)), tied)
         return certain

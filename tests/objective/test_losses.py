@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
 import reference
-from samples import flat_weights, seeded
+from samples import flat_weights, peak_of, seeded
 from skcrf_sdca import LBFGSCRF, SDCACRF
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective import losses
@@ -275,3 +275,10 @@ def test_errors_name_the_losses_of_the_table(data, monkeypatch):
         scores.predict_proba(X)
     with pytest.raises(ValueError, match='"residual" is not for loss="of_scores"'):
         scores.set_params(sampling="residual").fit(X, y)
+
+
+def test_entropies_are_made_without_a_number_for_each_position():
+    local, offsets = np.full((2**16, 2), 0.5), np.arange(0, 2**16 + 1, 2**8)
+    loss = losses.new_loss("sparsemap")
+    assert_allclose(loss.entropies(local, offsets), 2**8 / 4)
+    assert peak_of(lambda: loss.entropies(local, offsets)) < 8 * len(local)

@@ -10,8 +10,9 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import random_array
+from scipy.sparse import csr_array, random_array
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import graph_cases
 from samples import peak_of
@@ -26,10 +27,12 @@ from skcrf_sdca import (
     load_model,
 )
 from skcrf_sdca._utils import mapped_arrays
+from skcrf_sdca.data import label_encoding
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.solvers import partition, storage
 from skcrf_sdca.solvers.samplers import WINDOW
 from skcrf_sdca.solvers.storage import FilesWarning
+from skcrf_sdca.structures import structure
 
 TIGHT = {"tol": 1e-9, "max_iter": 3000, "random_state": 0}
 
@@ -194,10 +197,31 @@ def test_a_fit_from_a_file_keeps_no_number_for_each_value_in_memory(
     PackedSequences(X, np.arange(0, 9_001, 10)).save(tmp_path / "X")
     labels = rng.integers(3, size=9_000)
     packed = PackedSequences.open(tmp_path / "X")
-    crf = SDCACRF(memory="1 kB", n_jobs=n_jobs, max_iter=2, tol=1.0, random_state=0)
-    crf.fit(packed[:100], labels[:1_000])
-    of_fit = peak_of(lambda: crf.fit(packed, labels))
+    crf = SDCACRF(memory="1 kB", n_jobs=n_jobs, max_iter=2, tol=1e-9, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        crf.fit(packed[:100], labels[:1_000])
+    # The warning reads values too.
+    with pytest.warns(ConvergenceWarning):
+        of_fit = peak_of(lambda: crf.fit(packed, labels))
     assert of_fit < 4 * X.nnz
+
+
+@pytest.mark.parametrize("crf", [SDCACRF(), OEGCRF(), SDCACRF(loss="hinge")], ids=str)
+def test_a_fit_from_a_file_keeps_no_number_for_each_position_in_memory(
+    crf, tmp_path, monkeypatch
+):
+    for module in label_encoding, structure:
+        monkeypatch.setattr(module, "BLOCK", 2**12)
+    crf = clone(crf).set_params(memory="1 kB", max_iter=1, tol=1.0, random_state=0)
+    rng = np.random.default_rng(0)
+    n_positions = 2**18
+    X = csr_array(rng.random((n_positions, 1)) < 0.5, dtype=np.float64)
+    PackedSequences(X, np.arange(0, n_positions + 1, 2**10)).save(tmp_path / "X")
+    np.save(tmp_path / "y.npy", rng.integers(2, size=n_positions, dtype=np.int8))
+    packed = PackedSequences.open(tmp_path / "X")
+    labels = np.load(tmp_path / "y.npy", mmap_mode="r")
+    crf.fit(packed[:100], labels[: 100 * 2**10])
+    assert peak_of(lambda: crf.fit(packed, labels)) < 4 * n_positions
 
 
 def test_two_fits_of_one_packed_file_have_files_of_their_own(tmp_path):
