@@ -158,6 +158,24 @@ def test_batches_have_the_mean_of_the_losses(monkeypatch, size):
     assert_allclose(batches.loss(w, 0), values[0])
 
 
+@pytest.mark.parametrize("C", [0.01, 0.3, 100.0])
+def test_the_minimum_with_half_spaces_is_found(monkeypatch, C):
+    monkeypatch.syspath_prepend(FOLDER)
+    shares = importlib.import_module("exact_blocks").shares
+    rng = np.random.default_rng(0)
+    slopes = np.vstack([np.zeros(5), rng.normal(size=(4, 5))])
+    values = np.append(0.0, rng.uniform(0.1, 2.0, 4))
+    norm = slopes[1] @ slopes[1]
+    one = shares(slopes[:2] @ slopes[:2].T, values[:2], C)
+    assert_allclose(one[1], min(C, values[1] / norm))
+    s = shares(slopes @ slopes.T, values, C)
+    assert (s >= 0.0).all()
+    assert_allclose(s.sum(), C)
+    # At the minimum all tangents that are used have the largest value.
+    at_minimum = values - slopes @ (s @ slopes)
+    assert_allclose(at_minimum[s > 1e-9], at_minimum.max(), atol=1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_quick_trial_runs(run, name, cache, corpora):
@@ -263,7 +281,7 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
         ("staleness", ["--task", "ocr", "ned"], 2),
         ("sag_draws", ["--task", "ocr"], 18),
         ("sag_variants", [], 10),
-        ("exact_blocks", [], 12),
+        ("exact_blocks", [], 18),
         ("ramp_and_risk", ["--tol", "0.1"], 15),
     ],
 )
