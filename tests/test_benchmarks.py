@@ -275,7 +275,7 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
 @pytest.mark.parametrize(
     ("name", "options", "n_rows"),
     [
-        ("schedules", ["--task", "ocr"], 16),
+        ("schedules", ["--task", "ocr"], 17),
         ("several_c", [], 12),
         ("oeg_starts", ["--task", "ocr"], 6),
         ("staleness", ["--task", "ocr", "ned"], 2),

@@ -107,7 +107,11 @@ UPDATES = {
 
 def rows_of(task, held_out, C, update):
     """Return the rows of the weights and of their mean."""
-    chains, rng, step = Chains(task), np.random.default_rng(0), UPDATES[update]()
+    chains, rng, step = (
+        Chains(tasks.problem(task)),
+        np.random.default_rng(0),
+        UPDATES[update](),
+    )
     w = chains.problem.new_parameters().w
     mean, visits, cells = w.copy(), 0, {"last": [], "mean": []}
     for epoch in range(1, PASSES[-1] + 1):

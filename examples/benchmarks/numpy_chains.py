@@ -7,14 +7,12 @@ other scripts import this module; it runs nothing itself.
 import numpy as np
 from scipy.sparse import csr_array
 
-import tasks
-
 # An expectation costs a forward and a backward pass, a loss a forward pass.
 CALLS = {"loss": 0.5, "gradient": 1.0}
 
 
 class Chains:
-    """The losses f_i of the chains of a task as functions of one vector of weights.
+    """The losses f_i of the chains of a problem as functions of one vector of weights.
 
     Attributes
     ----------
@@ -23,13 +21,11 @@ class Chains:
         Oracle calls so far.
     """
 
-    def __init__(self, task):
-        self.problem = tasks.problem(task)
-        begins, ends = task.X.offsets[:-1], task.X.offsets[1:]
-        bounds = list(zip(begins, ends, strict=True))
-        rows = csr_array(task.X.X)
+    def __init__(self, problem):
+        self.problem = problem
+        bounds = list(zip(problem.offsets[:-1], problem.offsets[1:], strict=True))
+        rows, labels = csr_array(problem.data.X), problem.targets.labels
         self.X = [rows[begin:end].toarray() for begin, end in bounds]
-        labels = self.problem.targets.labels
         self.y = [labels[begin:end] for begin, end in bounds]
         self.n_calls = 0.0
 

@@ -174,7 +174,7 @@ class Run:
 
 def row_of(task, name, bound):
     """Return a row of the table: P where the calls are first above a level."""
-    run = Run(Chains(task), VARIANTS[name], np.random.default_rng(0))
+    run = Run(Chains(tasks.problem(task)), VARIANTS[name], np.random.default_rng(0))
     cells = []
     while len(cells) < len(CALLS):
         run.epoch()
