@@ -32,6 +32,7 @@ SCRIPTS = {
     "line_search": ("d.png", ["d.png"]),
     "memory_table": ("memory.csv", ["memory.csv", "tasks.csv"]),
     "memory_vs_crfsuite": (None, []),
+    "network_layers": ("n.csv", ["n.csv"]),
     "oeg_sampling": ("e.csv", ["e.csv"]),
     "out_of_core": ("o.csv", ["o.csv"]),
     "pack_text": ("pack.csv", ["pack.csv"]),

@@ -5,7 +5,7 @@ scores that a network gives. It works on `Scores`, which all structures have, so
 is written once. It knows no framework: scores and gradients are arrays of NumPy.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
@@ -64,12 +64,12 @@ class Layer:
     def __init__(
         self,
         new_scores: Callable[[Any, Any], CompiledScores],
-        shapes: dict[str, tuple[int, ...]],
+        shapes: Mapping[str, tuple[int, ...]],
         *,
         n_jobs: int | None = None,
     ) -> None:
         self._new_scores = new_scores
-        self.shapes, self.n_jobs = shapes, n_jobs
+        self.shapes, self.n_jobs = dict(shapes), n_jobs
 
     def scores(self, *scores: ArrayLike) -> CompiledScores:
         """Return the compiled scores of the items, which answer further questions.
