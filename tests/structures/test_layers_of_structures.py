@@ -293,3 +293,28 @@ def test_wrong_sizes_are_refused():
         graph_layer([2, 2], [[[0, 1]]], 2)
     with pytest.raises(ValueError, match="n_relations must be an integer"):
         dependency_layer([1], 0)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", CASES)
+def test_torch_goes_on_with_the_gradients(name, loss):
+    torch = pytest.importorskip("torch", reason="an optional package")
+
+    class LayerLoss(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, method, labels, *scores):
+            values, gradient = method(labels, *(own.detach().numpy() for own in scores))
+            ctx.save_for_backward(*map(torch.from_numpy, gradient))
+            return scores[0].new_tensor(values.sum())
+
+        @staticmethod
+        def backward(ctx, of_loss):
+            return None, None, *(of_loss * own for own in ctx.saved_tensors)
+
+    case = Case(name)
+    method, (labels, _) = getattr(case.layer, loss), case.layer.decode(*case.scores)
+    tensors = [torch.tensor(own, requires_grad=True) for own in case.scores]
+    (3.0 * LayerLoss.apply(method, labels, *tensors)).backward()
+    _, gradient = method(labels, *case.scores)
+    for tensor, own in zip(tensors, gradient, strict=True):
+        assert_allclose(tensor.grad.numpy(), 3.0 * own)
