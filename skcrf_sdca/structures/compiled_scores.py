@@ -64,7 +64,12 @@ class CompiledScores(Scores):
             )
             return total
 
-        return local, np.sum(self._over_ranges(add), axis=0, initial=0.0), values
+        return local, self._sum_of(self._over_ranges(add)), values
+
+    def _sum_of(self, parts):
+        """Return the sum of arrays of the shape of ``tied``; there may be none."""
+        parts = parts or [np.zeros_like(self.tied)]
+        return np.sum(parts, axis=0, initial=0.0)
 
     def mixed_expectations(self, weight):
         """Return what `expectations` does, of the mixtures of few labellings.
@@ -89,7 +94,7 @@ class CompiledScores(Scores):
             )
             return total
 
-        return local, np.sum(self._over_ranges(add), axis=0, initial=0.0), values
+        return local, self._sum_of(self._over_ranges(add)), values
 
     def mixed_bounds(self):
         """Return the last values of `mixed_expectations` alone, (n,)."""

@@ -27,7 +27,7 @@ class Layer:
 
     The functions of `skcrf_sdca.structures.layers` make it. All items of a batch stand
     end to end. Methods take the score arrays in the order of ``shapes``, and return
-    gradients in this order. A score of -inf forbids.
+    gradients in this order. A score of -inf forbids, but for pairs of labels of graphs.
 
     Parameters
     ----------

@@ -145,7 +145,7 @@ def graph_layer(
     layer : Layer
         Its scores are ``nodes`` (n_nodes_of_all, n_labels) and ``pairs``
         (n_features, n_labels, n_labels): an edge has the sum of its features times
-        the score of its two labels.
+        the score of its two labels, which must be finite.
 
     Examples
     --------
@@ -164,6 +164,11 @@ def graph_layer(
     trees, _ = junction_trees(offsets, read, n_labels, place)
 
     def new_scores(local, tied):
+        if not np.isfinite(tied).all():
+            raise ValueError(
+                "pairs must be finite: a score of -inf can forbid labels of nodes, and "
+                "no pairs of labels"
+            )
         return GraphScores(trees, local, tied, offsets, 0)
 
     shapes = {

@@ -262,6 +262,20 @@ def test_a_score_of_minus_infinity_forbids():
     assert heads_of(labels).tolist() == [2, 0]
 
 
+@pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
+@pytest.mark.parametrize("name", CASES)
+def test_there_may_be_no_positions(name, lengths):
+    make, options, _ = CASES[name]
+    if name == "graphs":
+        options = {"edges": [[] for _ in lengths], "n_labels": 2}
+    layer = make(lengths, **options)
+    scores = empty(layer.shapes)
+    for method in METHODS:
+        values, gradient = getattr(layer, method)(*scores)
+        assert values.tolist() == [0.0] * len(lengths)
+        assert [own.shape for own in gradient] == list(layer.shapes.values())
+
+
 def test_wrong_scores_are_refused():
     layer = chain_layer([2, 1], 3)
     nodes, transition = np.zeros((3, 3)), np.zeros((3, 3))
@@ -278,6 +292,10 @@ def test_wrong_scores_are_refused():
         layer.sparsemap_loss([0, -1, 1], transition, transition)
     with pytest.raises(ValueError, match="labels must be 3 numbers below 3"):
         layer.sparsemap_loss([0, 1], transition, transition)
+    with pytest.raises(ValueError, match="pairs must be finite"):
+        graph_layer([2], [[[0, 1]]], 2).decode(
+            np.zeros((2, 2)), np.full((1, 2, 2), -np.inf)
+        )
     with pytest.raises(ValueError, match="three-dimensional"):
         graph_layer([2], [[[0, 1]]], 2).decode(np.zeros((2, 2)), np.zeros((2, 2)))
 
