@@ -117,8 +117,15 @@ class Solver(ABC):
         """
         return np.float64(np.nan)
 
-    def wait(self, gap):  # noqa: B027
-        """Go on without a certificate of the last epoch; ``gap`` is an estimate."""
+    def recorded_dual(self):
+        """Return D by what visits recorded, if `recorded_gap` is not NaN."""
+        return np.float64(np.nan)
+
+    def wait(self, gap, dual):  # noqa: B027
+        """Go on without a certificate of the last epoch.
+
+        ``gap`` is an estimate, and ``dual`` is `recorded_dual`.
+        """
 
     def certify_aside(self):
         """Return a Certificate, after `wait`, that leaves the state as it is."""

@@ -49,7 +49,7 @@ class DualSolver(EpochSolver):
         Those of the window that sequences are drawn from.
     recompute_every : int
         Epochs from one recomputation of w to the next.
-    n_recomputed : float
+    n_recomputed : int
         Epochs that ended since w was recomputed.
     """
 
@@ -58,7 +58,7 @@ class DualSolver(EpochSolver):
     )
     starts_at_targets = True
     recompute_every = 10
-    n_recomputed = np.inf
+    n_recomputed = 0
 
     def __init__(self, problem, rng, *, sampling="gap", sampling_mix=0.8, memory=AUTO):
         self.sampling, self.sampling_mix, self.memory = sampling, sampling_mix, memory
@@ -210,7 +210,7 @@ class DualSolver(EpochSolver):
     @property
     def is_due(self):
         """Whether the next certificate is to correct rounding, and cannot wait."""
-        return self.n_recomputed >= self.recompute_every
+        return self.n_recomputed + 1 >= self.recompute_every
 
     def recorded_gap(self):
         """Return the mean of the gaps of the sequences visited, or NaN.
@@ -220,14 +220,15 @@ class DualSolver(EpochSolver):
         if self.is_due:
             return np.float64(np.nan)
         weight = np.where(self.gaps < self.unvisited, self.problem.weight, 0.0)
-        return inner(weight, self.gaps) / weight.sum()
+        scale = self.problem.loss.scale
+        return scale * inner(weight, self.gaps) / weight.sum()
 
     def recorded_dual(self):
         """Return D(mu), with the entropies that visits recorded."""
         mu = self.marginals.local, self.entropy
         return self.problem.dual_kept(self.moved.w, *mu)
 
-    def wait(self, gap):
+    def wait(self, gap, dual):
         """Go on without a certificate of the last epoch; ``gap`` is an estimate."""
         self.n_recomputed += 1
 
@@ -241,10 +242,10 @@ class DualSolver(EpochSolver):
     def pair(self):
         """Return w, recomputed when due, and a consistent mu, for `Problem.compare`."""
         tied_total = self.renormalize()
+        self.n_recomputed += 1
         if self.n_recomputed >= self.recompute_every:
             self._set_point(tied_total)
             self.n_recomputed = 0
-        self.n_recomputed += 1
         return (
             self.model.w,
             self.marginals.local,

@@ -232,10 +232,14 @@ class ProximalPoint(OuterSolver):
         """Return the mean of the gaps that visits recorded, or NaN if none did."""
         return self.solver.recorded_gap()
 
-    def wait(self, gap):
+    def recorded_dual(self):
+        """Return D of the problem itself, with the entropies that visits recorded."""
+        return self.solver.recorded_dual()
+
+    def wait(self, gap, dual):
         """Follow D of the visits without a certificate; ``gap`` is an estimate."""
-        self.solver.wait(gap)
-        dual = max(self.solver.recorded_dual(), self.lower_bound.value)
+        self.solver.wait(gap, dual)
+        dual = max(dual, self.lower_bound.value)
         # A wrong estimate lets L be no larger than a P(w) that was certified.
         self._follow(dual, min(dual + gap, self._primal))
 

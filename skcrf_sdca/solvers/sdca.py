@@ -161,13 +161,17 @@ class SDCA(DualSolver):
 
     def certify_epoch(self, tol):
         """Certify the pair as the visits keep it, where rounding does not matter."""
-        self.n_kept += 1
-        if self.n_kept < RENORMALIZE_EVERY:
+        if not np.isnan(self.recorded_gap()):
+            self.n_kept += 1
             kept = self.certify_aside()
             if kept.gap > max(tol * kept.primal, FAR * self.problem.initial_primal):
                 return kept
-        self.n_kept = 0
         return self.certify()
+
+    def certify(self):
+        """Certify mu and w, corrected for the rounding of the visits."""
+        self.n_kept = 0
+        return super().certify()
 
     @property
     def is_due(self):
@@ -185,12 +189,12 @@ class SDCA(DualSolver):
 
         It is NaN unless the gap is `FAR` too: all certificates correct rounding then.
         """
-        gap, scale = super().recorded_gap(), self.problem.loss.scale
-        return gap if scale * gap > FAR * self.problem.initial_primal else np.nan * gap
+        gap = super().recorded_gap()
+        return gap if gap > FAR * self.problem.initial_primal else np.nan * gap
 
-    def wait(self, gap):
+    def wait(self, gap, dual):
         """Go on without a certificate of the last epoch; ``gap`` is an estimate."""
-        super().wait(gap)
+        super().wait(gap, dual)
         self.n_kept += 1
 
     def renormalize(self):

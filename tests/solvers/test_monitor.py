@@ -13,7 +13,13 @@ from samples import make_solver
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, DualityGapMonitor
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.objective import Certificate
-from skcrf_sdca.solvers.monitor import MARGIN, MOST_EPOCHS, FitMonitor, Observer
+from skcrf_sdca.solvers.monitor import (
+    FIRST_RATIO,
+    MARGIN,
+    MOST_EPOCHS,
+    FitMonitor,
+    Observer,
+)
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.proximal import ProximalPoint
 from skcrf_sdca.solvers.sdca import SDCA
@@ -59,9 +65,9 @@ def test_a_fit_that_nobody_watches_is_the_same_with_fewer_certificates(crf):
     crf.set_params(random_state=0, tol=1e-4, max_iter=500)
     alone = crf.fit(X, Y)
     found = alone.history_["epoch"]
-    assert found[0] == 1
+    assert 1 < found[0]
     assert len(found) < found[-1] == alone.n_iter_
-    assert np.diff(found).max() <= MOST_EPOCHS
+    assert np.diff(found, prepend=0).max() <= MOST_EPOCHS
     watched = type(crf)(**crf.get_params()).set_callbacks(DualityGapMonitor())
     watched.fit(X, Y)
     assert watched.coef_.tobytes() == alone.coef_.tobytes()
@@ -123,7 +129,7 @@ def test_false_recorded_gaps_end_no_fit_and_hide_no_end_for_long(name, recorded)
     solver = new_solver(name)
     first, found = solver.recorded_gap, iter([None])
 
-    # The ratio is learned from the true gaps, and told to be another after.
+    # The first one is true, and those after are not.
     def recorded_gap():
         return first() if next(found, 0) is None else np.float64(recorded)
 
@@ -134,7 +140,7 @@ def test_false_recorded_gaps_end_no_fit_and_hide_no_end_for_long(name, recorded)
     assert last["gap"] <= 1e-3 * last["primal"]
     assert solver.certify().gap <= 1e-3 * last["primal"]
     assert last["epoch"] <= true + MOST_EPOCHS
-    assert np.diff(epochs_of(loop)).max() <= MOST_EPOCHS
+    assert np.diff(epochs_of(loop), prepend=0).max() <= MOST_EPOCHS
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 3, 7])
@@ -178,26 +184,61 @@ def test_weights_are_recomputed_by_epochs_and_not_by_certificates(monkeypatch):
     calls = []
     monkeypatch.setattr(solver, "_set_point", lambda total: calls.append(1))
     solver.certify()
-    for _ in range(solver.recompute_every - 1):
-        solver.wait(1.0)
+    for _ in range(solver.recompute_every - 2):
+        solver.wait(1.0, 0.0)
+    assert not calls
     solver.certify()
-    assert len(calls) == 2
+    assert len(calls) == 1
 
 
 def test_the_ratio_of_the_last_certificate_and_the_margin_decide():
     solver, waited = new_solver(), []
     primal = np.log(2.0)
-    # Each recorded gap is half the true one: the estimate is exact from epoch 1 on.
-    true = [400.0, 2.01 * MARGIN, 1.01 * MARGIN, 0.99 * MARGIN, 1.5, 0.9]
+    # Each recorded gap is half the true one: before the first certificate the estimate
+    # is `FIRST_RATIO` / 2 of the true gap, and exact from then on.
+    first = 2.0 / FIRST_RATIO * MARGIN
+    true = [400.0, 1.01 * first, 0.99 * first, 2.01 * MARGIN, 1.01 * MARGIN]
+    true += [0.99 * MARGIN, 1.5, 0.9]
     gaps = iter(1e-3 * primal * np.array(true))
+    made = []
 
     def epoch():
         solver.gap = next(gaps)
 
-    solver.epoch, solver.wait = epoch, waited.append
+    def certificate(by):
+        made.append(by)
+        return Certificate(primal, primal - solver.gap, solver.gap)
+
+    solver.epoch, solver.wait = epoch, lambda *found: waited.append(found)
     solver.recorded_gap = lambda: np.float64(solver.gap / 2.0)
-    solver.certify_epoch = lambda tol: Certificate(
-        primal, primal - solver.gap, solver.gap
-    )
-    assert epochs_of(run(solver)) == [1, 4, 5, 6]
-    assert_allclose(waited, 1e-3 * primal * np.array(true[1:3]))
+    solver.recorded_dual = lambda: primal - solver.gap
+    solver.certify_epoch = lambda tol: certificate("epoch")
+    solver.certify = lambda: certificate("end")
+    assert epochs_of(run(solver)) == [3, 6, 7, 8]
+    # 0.9 targets are not near enough, and the fit ends by the certificate all the same.
+    assert made == ["epoch"] * 4
+    gap, dual = np.transpose(waited)
+    true = 1e-3 * primal * np.array(true)[[0, 1, 3, 4]]
+    assert_allclose(gap, true * [FIRST_RATIO / 2.0, FIRST_RATIO / 2.0, 1.0, 1.0])
+    assert_allclose(dual, primal - true)
+
+
+@pytest.mark.parametrize(("last", "made"), [(0.9, "epoch"), (0.7, "end")])
+def test_a_certificate_that_is_to_end_the_fit_is_made_in_one_pass(last, made):
+    solver, calls = new_solver(), []
+    gaps = iter([3e-3, 1e-3 * last])
+
+    def epoch():
+        solver.gap = next(gaps)
+
+    def certificate(by):
+        calls.append(by)
+        return Certificate(1.0, 1.0 - solver.gap, solver.gap)
+
+    solver.epoch = epoch
+    solver.recorded_gap = lambda: np.float64(solver.gap)
+    solver.recorded_dual = lambda: 1.0 - solver.gap
+    solver.certify_epoch = lambda tol: certificate("epoch")
+    solver.certify = lambda: certificate("end")
+    run(solver, tol=1e-3)
+    assert calls == ["epoch", made]
