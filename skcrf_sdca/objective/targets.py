@@ -110,6 +110,10 @@ class Labels:
         """Return one-hot marginals, mixed with uniform ones."""
         return structure.uniform_marginals(self.labels, smoothing, dtype)
 
+    def smoothed_totals(self, structure, tied_labels, weight, smoothing):
+        """Return `uniform_totals` of `smoothed_marginals`, None if unknown."""
+        return structure.uniform_totals(tied_labels, weight, smoothing)
+
     def shrink(self, marginals, *, keep):
         """Mix marginals with one-hot ones, in place."""
         marginals.shrink_to_labels(self.labels, keep=keep)
@@ -224,6 +228,10 @@ class SoftLabels:
         marginals = structure.uniform_marginals(any_labels, 1.0, dtype)
         self.shrink(marginals, keep=smoothing)
         return marginals
+
+    def smoothed_totals(self, structure, tied_labels, weight, smoothing):
+        """Return None: the entropy of a mixture with q takes a pass."""
+        return None
 
     def shrink(self, marginals, *, keep):
         """Mix marginals with the marginals of q, in place."""

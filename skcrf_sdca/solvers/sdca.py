@@ -66,7 +66,7 @@ class SDCA(DualSolver):
             self._check_memory(dual_dtype)
         self.marginals = self._first_marginals(init_smoothing, dual_dtype, state)
         self.steps = np.full(problem.n_sequences, FIRST_STEP)
-        tied_total = self.renormalize()
+        tied_total = self._first_totals(state)
         self._make_visitors()
         self._set_point(tied_total)
 
@@ -109,6 +109,21 @@ class SDCA(DualSolver):
             keep = self._best_keep(marginals, problem.alpha / state["alpha"])
             problem.targets.shrink(marginals, keep=keep)
         return marginals
+
+    def _first_totals(self, state):
+        """Set the entropies; return the weighted sum of the tied expectations."""
+        problem, found = self.problem, None
+        if state is None:
+            found = problem.targets.smoothed_totals(
+                problem.structure,
+                problem.tied_targets,
+                problem.weight,
+                self.init_smoothing,
+            )
+        if found is None:
+            return self.renormalize()
+        tied_total, self.entropy[:] = found
+        return tied_total
 
     # If alpha falls to ratio * alpha, the same mu makes w longer by 1 / ratio, far too
     # long on sparse data. Shrunk to the targets, mu gives keep * w_hat(mu), since w_hat

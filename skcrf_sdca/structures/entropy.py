@@ -1,8 +1,17 @@
 """Entropies, and that of marginals that are mixed with labels, of any structure."""
 
+import numpy as np
+
 # Their indices in the family of Tsallis. The probabilities of scores are those of the
 # largest <mu, scores> + H(mu).
 SHANNON, GINI = 1.0, 2.0
+
+
+def uniform_mixture_entropy(n, smoothing):
+    """Return H of smoothing times a uniform distribution over n, the rest on one."""
+    others = smoothing / n
+    one = 1.0 - (n - 1) * others
+    return -one * np.log(one) - (n - 1) * others * np.log(others)
 
 
 def mixture_entropy(q, factor, entropy):

@@ -549,6 +549,23 @@ class Structure(ABC):
         """
         raise lacking(self, "uniform_marginals")
 
+    def uniform_totals(self, tied_labels, weight, smoothing):
+        """Return what `renormalize` does of `uniform_marginals`, None if unknown.
+
+        Parameters
+        ----------
+        tied_labels : ndarray
+            What the method `tied_labels` returns of the labels and the weight.
+        weight : ndarray of shape (n,)
+        smoothing : float
+            As for `uniform_marginals`.
+
+        Returns
+        -------
+        total, entropy : ndarrays, or None
+        """
+        return None
+
     def mix_marginals(self, marginals, scores_of, keep):
         """Replace marginals by keep times these, and 1 - keep times those of scores.
 

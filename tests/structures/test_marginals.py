@@ -10,8 +10,12 @@ from numpy.testing import assert_allclose
 from scipy.special import entr
 
 from samples import inconsistency
+from skcrf_sdca import PackedSequences
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain import oracle
 from skcrf_sdca.structures.chain.marginals import Marginals
+from skcrf_sdca.structures.chain.structure import Chain
 from twins import markov_chain
 
 
@@ -95,3 +99,31 @@ def test_spans_are_rows_of_three_numbers():
     for wrong in ([1, 0, 1], [0, 1, 1], [0, 0, 4], [0, -1, 1]):
         with pytest.raises(ValueError, match=f"row 1 is {re.escape(str(wrong))}"):
             oracle.span_probabilities([[0, 0, 2], wrong], labels, *chain)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("smoothing", [1e-6, 0.5, 1.0])
+@pytest.mark.parametrize("n_labels", [1, 4])
+def test_the_totals_of_labels_mixed_with_uniform_paths(n_labels, smoothing, dtype):
+    rng = np.random.default_rng(0)
+    offsets = np.cumsum([0, 1, 3, 0, 2, 6])
+    chains = Chain(PackedSequences(np.ones((offsets[-1], 1)), offsets), n_labels)
+    labels = rng.integers(n_labels, size=offsets[-1]).astype(np.int32)
+    weight = rng.random(5)
+    tied_labels = chains.tied_labels(labels, weight)
+    found = chains.uniform_totals(tied_labels, weight, smoothing)
+    marginals = chains.uniform_marginals(labels, smoothing, dtype)
+    digits = 1e-6 if dtype == "float32" else 1e-13
+    for value, expected in zip(found, marginals.renormalize(weight), strict=True):
+        assert_allclose(value, expected, rtol=digits, atol=1e-14)
+
+
+def test_the_first_point_of_sdca_takes_no_pass_over_its_marginals(monkeypatch):
+    chains, labels = Chain(PackedSequences(np.ones((6, 1)), [0, 2, 6]), 3), np.arange(6)
+    problem = Problem(chains, (labels % 3).astype(np.int32), 1.0)
+    expected = SDCA(problem, np.random.default_rng(0), dual_dtype="float64")
+    w = expected.pair()[0].copy()
+    monkeypatch.setattr(SDCA, "renormalize", None)
+    found = SDCA(problem, np.random.default_rng(0), dual_dtype="float64")
+    assert_allclose(found.model.w, w, rtol=0, atol=1e-13)
+    assert_allclose(found.entropy, expected.entropy, rtol=0, atol=1e-14)

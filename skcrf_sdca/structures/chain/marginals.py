@@ -13,7 +13,7 @@ from skcrf_sdca._kernels.inference import _chain_marginals
 from skcrf_sdca._kernels.math._transitions import TransitionLayout, all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
-from skcrf_sdca.structures.entropy import mixture_entropy
+from skcrf_sdca.structures.entropy import mixture_entropy, uniform_mixture_entropy
 
 
 def edge_offsets(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -40,6 +40,18 @@ def edge_ends(offsets: NDArray[np.int64]) -> NDArray[np.intp]:
 def by_pairs(edge: NDArray[Any]) -> NDArray[Any]:
     """Return edges (n_edges, ...) as rows of one number for each pair of labels."""
     return edge.reshape(len(edge), int(np.prod(edge.shape[1:])))
+
+
+def smoothed_entropy(
+    lengths: NDArray[np.integer[Any]], n_labels: int, smoothing: float
+) -> NDArray[np.float64]:
+    """Return H of `Marginals.smoothed` for each length, in nats."""
+    # H is the sum over edges less the sum over inner nodes, which have two edges.
+    of_edge, of_node = (
+        uniform_mixture_entropy(n, smoothing) for n in (n_labels**2, n_labels)
+    )
+    n_edges = np.maximum(lengths - 1, 0)
+    return n_edges * of_edge + (np.minimum(lengths, 1) - n_edges) * of_node
 
 
 class Marginals:

@@ -17,6 +17,7 @@ from skcrf_sdca.structures.chain.curvature import (
 from skcrf_sdca.structures.chain.marginals import (
     Marginals,
     edge_offsets,
+    smoothed_entropy,
 )
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.structure import Structure
@@ -236,6 +237,18 @@ class Chain(CompiledRows, Structure):
         )
         marginals.shrink_to_labels(labels, keep=smoothing)
         return marginals
+
+    def uniform_totals(self, tied_labels, weight, smoothing):
+        """Return what `renormalize` does of `uniform_marginals`, None if unknown.
+
+        It is unknown where paths are forbidden.
+        """
+        if self.constraints is not None:
+            return None
+        lengths = self.data.lengths
+        share = smoothing / self.n_tied * (weight @ np.maximum(lengths - 1, 0))
+        total = share + (1.0 - smoothing) * tied_labels
+        return total, smoothed_entropy(lengths, self.n_labels, smoothing)
 
     def mix_marginals(self, marginals, scores_of, keep):
         """Mix marginals, with weight keep, and marginals by scores, in place.
