@@ -46,10 +46,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.penalties import L2, best_mix, mixed_gap
+from skcrf_sdca.objective.weight_parts import inner_of_parts
 
 
 def not_finite():
@@ -266,12 +266,12 @@ class Objective(ABC):
     def certify_pair(self, w, v, loss, largest, divergence=0.0, rounding=0.0):
         """Return the Certificate of any w and any mu, mixed with the targets.
 
-        v is w_hat(mu); ``loss``, ``largest``, ``divergence`` and ``rounding`` are as
-        `Problem.compare` returns them.
+        v is w_hat(mu), an array or its DualParts; ``loss``, ``largest``, ``divergence``
+        and ``rounding`` are as `Problem.compare` returns them.
         """
         strength, penalty = self.strength, self.penalty
-        entropy = loss + strength * inner(w, v) - divergence
-        mix = best_mix(penalty, v, entropy / strength)
+        entropy = loss + strength * inner_of_parts(w, v) - divergence
+        mix, _ = best_mix(penalty, v, entropy / strength)
         penalty_gap = mixed_gap(penalty, w, v, mix)
         gap = strength * penalty_gap + mix * divergence + (1.0 - mix) * loss
         gap *= self.loss.scale

@@ -19,12 +19,11 @@ import numpy as np
 from skcrf_sdca._kernels.features._metric import Metric
 from skcrf_sdca._kernels.math._vecmath import inner, shrink, shrunk_norm
 from skcrf_sdca._utils.parallel import in_parts
+from skcrf_sdca.objective.weight_parts import DualParts, beside, parts_of
 
 # Largest number of passes of the search in `best_mix`, whose every point is valid.
 MIX_PASSES = 30
 ROUNDING = 4.0 * np.finfo(float).eps
-# Weights of a part that passes over all weights take at a time: it stays in cache.
-SIZE_OF_PART = 2**14
 
 
 class Penalty(Protocol):
@@ -156,7 +155,7 @@ class ElasticNet:
 
     def value(self, w):
         """Return curvature / 2 ||w||^2 + threshold ||w||_1."""
-        norm = sum(np.abs(part).sum() for part in _parts(w))
+        norm = sum(np.abs(part).sum() for part in parts_of(w))
         return 0.5 * self.curvature * inner(w, w) + self.threshold * norm
 
     def conjugate(self, v):
@@ -189,7 +188,7 @@ class ElasticNet:
         Write curvature w - v, the gradient without the l1 norm, to `out`.
         """
         gap, out = 0.0, np.empty_like(v) if out is None else out
-        for w_part, v_part, out_part in zip(*map(_parts, (w, v, out)), strict=True):
+        for w_part, v_part, out_part in zip(*map(parts_of, (w, v, out)), strict=True):
             clipped = np.clip(v_part, -self.threshold, self.threshold)
             off = self.curvature * w_part - (v_part - clipped)
             gap += self._conjugate(off @ off)
@@ -278,12 +277,8 @@ class Proximal:
         return v
 
     def dual_parts(self, moved):
-        """Yield v in parts that stay in cache; the next part is written over one."""
-        metric, n_parts = self._metric, len(moved) // SIZE_OF_PART + 1
-        firsts = [metric.first(part, n_parts) for part in range(n_parts + 1)]
-        out = np.empty(np.diff(firsts).max())
-        for part in range(n_parts):
-            yield out[: metric.take_center(moved, out, part, n_parts)]
+        """Return the `DualParts` of v, given its `moved_point`."""
+        return DualParts(self._metric, moved)
 
     def primal_point(self, v):
         """Return grad r*(v)."""
@@ -335,18 +330,12 @@ def in_classes(shape):
     return code, total / np.maximum(count, 1)
 
 
-def _parts(array):
-    """Return views of a long array that are small enough to stay in cache."""
-    return np.array_split(array, len(array) // SIZE_OF_PART + 1)
-
-
 def best_mix(penalty, v, gain):
-    """Return the t in [0, 1] of largest t gain - r*(t v), for ElasticNet or L2."""
-    return best_mix_of_parts(penalty, _parts(v), gain)[0]
+    """Return the t in [0, 1] of largest t gain - r*(t v), and r*(t v).
 
-
-def best_mix_of_parts(penalty, parts, gain):
-    """Return the `best_mix` t of the parts of v, and r*(t v); each is read once."""
+    The penalty is an ElasticNet or L2, and v an array or DualParts, read once.
+    """
+    parts = parts_of(v)
     curvature, threshold = penalty.curvature, penalty.threshold
     gain = curvature * max(gain, 0.0)
     if not threshold:
@@ -373,8 +362,16 @@ def best_mix_of_parts(penalty, parts, gain):
 
 def mixed_gap(penalty, w, v, mix):
     """Return r(w) + r*(t v) - <w, t v>, t the `best_mix`, and make no array t v."""
-    parts = zip(_parts(w), _parts(v), strict=True)
-    return sum(penalty.gap(w_part, mix * v_part) for w_part, v_part in parts)
+    return sum(_gap_of_part(penalty, *parts, mix) for parts in beside(w, v))
+
+
+def _gap_of_part(penalty, w, v, mix):
+    v = mix * v
+    if penalty.threshold:
+        # The others add 0, and they are most.
+        (counted,) = np.nonzero((w != 0.0) | (np.abs(v) > penalty.threshold))
+        w, v = w[counted], v[counted]
+    return penalty.gap(w, v)
 
 
 def elastic_net(l1_ratio, temperature=1.0):

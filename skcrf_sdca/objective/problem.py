@@ -13,7 +13,7 @@ from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca._utils.parallel import each_range, over_ranges, ranges
 from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.objective import EPS, ROUNDING, Objective, not_finite
-from skcrf_sdca.objective.penalties import best_mix_of_parts
+from skcrf_sdca.objective.penalties import best_mix
 from skcrf_sdca.objective.targets import Labels
 from skcrf_sdca.structures.scores import LARGEST_SCORE
 
@@ -462,8 +462,13 @@ class ProximalProblem(Problem):
     def _norm_sums(self):
         return self.plain._norm_sums
 
-    def certify_dual(self, w, v, *mu):
-        """Return the Certificate of w and mu; the arguments are those of `Problem`."""
+    def certify_dual(self, w, moved, *mu):
+        """Return the Certificate of w and mu.
+
+        ``moved`` is the `Proximal.moved_point` of w_hat(mu), and the other arguments
+        are those of `Problem`.
+        """
+        v = self.penalty.dual_parts(moved)
         return self.plain.certify_pair(w, v, *self.compare(w, *mu))
 
     def certify_kept(self, w, moved, local, entropy):
@@ -482,7 +487,6 @@ class ProximalProblem(Problem):
         plain, penalty = self.plain, self.penalty
         v = None if self.structure.fixed is None else penalty.dual_point(moved)
         gain = self.mean_entropy(entropy, local, v)
-        mix, conjugate = best_mix_of_parts(
-            plain.penalty, penalty.dual_parts(moved), gain / self.strength
-        )
+        parts = penalty.dual_parts(moved)
+        mix, conjugate = best_mix(plain.penalty, parts, gain / self.strength)
         return plain.dual_of(conjugate, mix * gain)

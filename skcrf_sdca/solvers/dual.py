@@ -205,7 +205,7 @@ class DualSolver(EpochSolver):
     def certify(self):
         """Certify mu and w, which is recomputed when that is due."""
         w, *mu = self.pair()
-        return self.problem.certify_dual(w, self.v, *mu)
+        return self.problem.certify_dual(w, self.moved.w, *mu)
 
     @property
     def is_due(self):
@@ -236,7 +236,7 @@ class DualSolver(EpochSolver):
         """Return a Certificate, after `wait`, that leaves the state as it is."""
         mu = self.marginals.local, self.renormalize(), self.entropy
         return self.problem.certify_dual(
-            self.model.w, self.v, *mu, self.largest_parameter()
+            self.model.w, self.moved.w, *mu, self.largest_parameter()
         )
 
     def pair(self):

@@ -12,10 +12,17 @@ from test_solvers import N_LABELS, dense_sequences, draw_problem
 from samples import LOSSES, make_problem, make_solver
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences
 from skcrf_sdca.datasets import load_digit_sequences, make_chains
-from skcrf_sdca.objective import penalties
+from skcrf_sdca.objective import weight_parts
 from skcrf_sdca.objective.losses import new_loss
-from skcrf_sdca.objective.penalties import L2, ElasticNet, Proximal
+from skcrf_sdca.objective.penalties import (
+    L2,
+    ElasticNet,
+    Proximal,
+    best_mix,
+    mixed_gap,
+)
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.objective.weight_parts import inner_of_parts
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.proximal import ProximalPoint, accelerates
 from skcrf_sdca.solvers.sdca import SDCA
@@ -98,10 +105,22 @@ def test_the_penalty(penalty, monkeypatch):
     assert_allclose(rest, constant, rtol=1e-9)
     moved = own.moved_point(v.copy())
     assert_allclose(own.dual_point(moved), v, atol=1e-12)
-    monkeypatch.setattr(penalties, "SIZE_OF_PART", 7)
+    monkeypatch.setattr(weight_parts, "SIZE_OF_PART", 7)
     parts = [part.copy() for part in own.dual_parts(moved)]
     assert len(parts) == v.size // 7 + 1
-    assert_array_equal(np.concatenate(parts), own.dual_point(moved))
+    dual_point = own.dual_point(moved)
+    assert_array_equal(np.concatenate(parts), dual_point)
+    mix, conjugate = best_mix(penalty, own.dual_parts(moved), 2.0)
+    assert_allclose(conjugate, penalty.conjugate(mix * dual_point), rtol=1e-12)
+    w *= np.arange(w.size) % 2
+    for of_parts, expected in (
+        (inner_of_parts(w, own.dual_parts(moved)), w @ dual_point),
+        (
+            mixed_gap(penalty, w, own.dual_parts(moved), 0.6),
+            penalty.gap(w, 0.6 * dual_point),
+        ),
+    ):
+        assert_allclose(of_parts, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
