@@ -22,6 +22,10 @@ SCRIPTS = {
     "beside_crfsuite": ("images/w.png", ["images/w.png", "results/w.csv"]),
     "convergence": ("a.png", ["a.png"]),
     "convergence_table": ("a.csv", ["a_ocr.csv"]),
+    "dear_oracles": (
+        "images/dear.png",
+        ["images/dear.png", "results/dear.csv", "results/dear_seconds.csv"],
+    ),
     "elastic_net": (None, []),
     "epoch_costs": (None, []),
     "first_passes": ("first.csv", ["first.csv"]),
@@ -49,6 +53,8 @@ SCRIPTS = {
 }
 # Tries of one corpus: each method has a process of its own, or many iterations.
 OPTIONS = dict.fromkeys(("memory_vs_crfsuite", "time_to_optimum"), ["--task", "ned"])
+# Structures with a price, and without one.
+OPTIONS["dear_oracles"] = ["--task", "trw, 5 sweeps", "--task", "arcs"]
 
 
 # Sentences of each file of a corpus: more than any trial takes.
@@ -283,6 +289,8 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
         ("sag_draws", ["--task", "ocr"], 18),
         ("sag_variants", [], 10),
         ("exact_blocks", [], 18),
+        ("rivals", ["--task", "ocr"], 15),
+        ("rivals", ["--task", "ocr", "--loss", "hinge"], 4),
         ("ramp_and_risk", ["--tol", "0.1"], 15),
     ],
 )
