@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from reference import all_features, all_paths
+from samples import make_problem
+
 FOLDER = Path(__file__).parents[1] / "examples" / "benchmarks"
 # Scripts that draw or print the runs of the campaign: the file that each is asked to
 # write, and the files that it writes.
@@ -142,6 +145,19 @@ def test_the_sentences_of_the_authors_are_read(monkeypatch):
     assert task.alpha == 0.5
     (labels,) = authors.packed_task("names", X, y, first=1).y
     assert list(labels) == [7, 2]
+
+
+def test_radii_from_known_labels_are_the_largest_distances(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    radii = importlib.import_module("radii").radii
+    rng = np.random.default_rng(0)
+    X = [rng.uniform(size=(length, 3)) for length in (1, 2, 4)]
+    y = [np.array([2]), np.array([0, 1]), np.array([1, 1, 0, 1])]
+    found = radii(make_problem(X, y, 3, 0.1))["appendix C"]
+    for x, labels, radius in zip(X, y, found, strict=True):
+        features, paths = all_features(x, 3), all_paths(len(x), 3)
+        own = features[(paths == labels).all(axis=1)]
+        assert_allclose(radius, ((features - own) ** 2).sum(axis=1).max())
 
 
 @pytest.mark.parametrize("size", [1, 2])
@@ -287,6 +303,7 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
         ("oeg_starts", ["--task", "ocr"], 6),
         ("staleness", ["--task", "ocr", "ned"], 2),
         ("sag_draws", ["--task", "ocr"], 18),
+        ("radii", ["--task", "ocr", "ned"], 12),
         ("sag_variants", [], 10),
         ("exact_blocks", [], 18),
         ("rivals", ["--task", "ocr"], 15),
