@@ -9,6 +9,7 @@ cdef class Mixture:
     cdef Py_ssize_t most
     cdef int[:, ::1] labels         # (most, longest): of each labelling
     cdef double[::1] share          # (most,)
+    cdef double[::1] score          # (most,)
     cdef double[::1] slope          # (most,): <labelling, gradient>
     cdef double[:, ::1] agreement   # (most, most): A, positions of equal labels
     cdef double[:, ::1] factor      # (most, most): its Cholesky factor, below
@@ -21,6 +22,7 @@ cdef class Mixture:
         self, Values scores, double* local, double small_gap) noexcept nogil
     cdef double mean_slope(self) noexcept nogil
     cdef double set_point(self, Values scores, double* local) noexcept nogil
+    cdef void set_slope(self, Py_ssize_t k) noexcept nogil
     cdef bint is_member(self, const int* labels) noexcept nogil
     cdef void add(self, Values scores) noexcept nogil
     cdef bint set_row(self, Py_ssize_t n, Py_ssize_t begin) noexcept nogil

@@ -63,6 +63,7 @@ cdef class Mixture:
         self.most = min(MOST, inference.most_local + 2)
         self.labels = np.empty((self.most, max(inference.most_local, 1)), dtype=np.intc)
         self.share, self.slope = np.empty(self.most), np.empty(self.most)
+        self.score = np.empty(self.most)
         self.agreement = np.empty((self.most, self.most))
         self.factor = np.zeros((self.most, self.most))
         self.change, self.part_of_ones = np.empty(self.most), np.empty(self.most)
@@ -116,10 +117,15 @@ cdef class Mixture:
         for k in range(n):
             self.gradient[k] = scores.local[k] + 0.5 - local[k]
         for k in range(self.size):
-            self.slope[k] = self.inference.labels_score(
-                &self.labels[k, 0], Values(&self.gradient[0], scores.tied)
-            )
+            self.set_slope(k)
         return self.mean_slope() + 0.5 * ops.dot(local, local, n)
+
+    cdef void set_slope(self, Py_ssize_t k) noexcept nogil:
+        """Write the slope of f along a labelling: its score under the gradient."""
+        cdef const double* row = &self.agreement[k, 0]
+        self.slope[k] = (
+            self.score[k] + 0.5 * row[k] - ops.dot(row, &self.share[0], self.size)
+        )
 
     cdef bint is_member(self, const int* labels) noexcept nogil:
         """Return whether a labelling is in the set."""
@@ -133,18 +139,15 @@ cdef class Mixture:
 
     cdef void add(self, Values scores) noexcept nogil:
         """Add the labelling that stands behind the set; the first has all share."""
-        cdef Py_ssize_t k, t, n = self.size
-        cdef double equal
+        cdef Py_ssize_t k, n = self.size
         for k in range(n + 1):
-            equal = 0.0
-            for t in range(self.inference.length):
-                equal += self.labels[k, t] == self.labels[n, t]
-            self.agreement[k, n] = self.agreement[n, k] = equal
+            self.agreement[k, n] = self.agreement[n, k] = n_equal(
+                &self.labels[k, 0], &self.labels[n, 0], self.inference.length
+            )
+        self.score[n] = self.inference.labels_score(&self.labels[n, 0], scores)
         self.share[n] = 0.0 if n > 0 else 1.0
-        self.slope[n] = self.inference.labels_score(
-            &self.labels[n, 0], Values(&self.gradient[0], scores.tied)
-        )
         self.size = n + 1
+        self.set_slope(n)
         while not self.set_row(self.size - 1, 0):
             self.exchange()
 
@@ -244,6 +247,7 @@ cdef class Mixture:
             )
             memcpy(&self.factor[j, 0], &self.factor[j + 1, 0], k * sizeof(double))
             self.share[j], self.slope[j] = self.share[j + 1], self.slope[j + 1]
+            self.score[j] = self.score[j + 1]
         for j in range(self.size):
             memmove(
                 &self.agreement[j, k], &self.agreement[j, k + 1],
@@ -259,6 +263,15 @@ cdef class Mixture:
             self.inference.add_tied_labels(
                 &self.labels[k, 0], weight * self.share[k], tied
             )
+
+
+cdef int n_equal(const int* a, const int* b, Py_ssize_t n) noexcept nogil:
+    """Return how many of n labels are equal."""
+    cdef Py_ssize_t t
+    cdef int found = 0
+    for t in range(n):
+        found += a[t] == b[t]
+    return found
 
 
 def mixed_expectations(
