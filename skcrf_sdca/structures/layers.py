@@ -207,7 +207,7 @@ def dependency_layer(
         (m + 1) arcs, which are the rows of an array (m + 1, m): from head h, 0 for
         the root, to each word. The labels of arcs are 0 for an arc that is not in
         the tree, and 1 + k for one with relation k:
-        `skcrf_sdca.data.trees.heads_of` reads the heads of words.
+        ``skcrf_sdca.data.trees.heads_of`` reads the heads of words.
 
     Examples
     --------
