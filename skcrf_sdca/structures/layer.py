@@ -25,9 +25,10 @@ Arrays = tuple[NDArray[np.float64], ...]
 class Layer:
     """Inference on a batch of items of one structure, with the scores of a network.
 
-    The functions of ``skcrf_sdca.structures.layers`` make it. All items of a batch stand
-    end to end. Methods take the score arrays in the order of ``shapes``, and return
-    gradients in this order. A score of -inf forbids, but for pairs of labels of graphs.
+    The functions of ``skcrf_sdca.structures.layers`` make it. All items of a batch
+    stand end to end. Methods take the score arrays in the order of ``shapes``, and
+    return gradients in this order. A score of -inf forbids what it is of; pairs of
+    labels of graphs must have finite scores.
 
     Parameters
     ----------
