@@ -131,6 +131,19 @@ def test_no_error_has_an_empty_message():
     assert not silent
 
 
+def test_no_possessive_quantifier_follows_a_group():
+    # Until 3.11.3, Python goes on behind the part of a repetition that matched before
+    # it failed: "Bern." was one word. An atomic group (?>(?:...)*) is right everywhere.
+    possessive = re.compile(r"\)(?:[*+?]|\{[\d,]+\})\+")
+    texts = (
+        (name_of(path), node.value)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    assert not [name for name, text in texts if possessive.search(text)]
+
+
 def test_kernels_do_not_need_the_headers_of_numpy():
     for path in (ROOT / "_kernels").rglob("*.p[yx][xd]"):
         assert "cimport numpy" not in path.read_text()

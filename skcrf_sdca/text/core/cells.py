@@ -10,12 +10,13 @@ from skcrf_sdca.text.core.files import place
 from skcrf_sdca.text.core.rows import Numbered
 
 # What is inside of quotation marks, up to the last of them or the end of the line.
-_QUOTED = re.compile(r'((?:[^"]|"")*+)("?)')
+_QUOTED = re.compile(r'((?>(?:[^"]++|"")*))("?)')
 _BLANKS = re.compile(" *")
 # What a program has written as a list: of Python, of JSON, or an array of NumPy.
 _LIST = re.compile(r"\s*\[.*\]\s*", flags=re.DOTALL)
 _ITEM = re.compile(
-    r"""('(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")|[^\s,\[\]'"]++""", flags=re.DOTALL
+    r"""('(?>(?:[^'\\]++|\\.)*)'|"(?>(?:[^"\\]++|\\.)*)")|[^\s,\[\]'"]++""",
+    flags=re.DOTALL,
 )
 # What literal_eval raises where a text is no literal.
 _NO_LITERAL = (ValueError, SyntaxError, TypeError, RecursionError, MemoryError)

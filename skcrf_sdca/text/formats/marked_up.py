@@ -174,8 +174,8 @@ class _Form(NamedTuple):
 _FORMS = {
     "[PER Anna Meier]": _Form(
         re.compile(
-            r"\[(?P<type>[^\s\[\]]++)\s++(?::\s++)?+"
-            r"(?P<text>(?:[^\s\[\]]++|\s++(?!\]))*+)\s*+\]"
+            r"\[(?P<type>[^\s\[\]]++)\s++(?>(?::\s++)?)"
+            r"(?P<text>(?>(?:[^\s\[\]]++|\s++(?!\]))*))\s*+\]"
         ),
         re.compile(r"[\[\]]"),
         None,
@@ -183,7 +183,7 @@ _FORMS = {
     "<START:PER> Anna Meier <END>": _Form(
         re.compile(
             r"<START:(?P<type>[^\s<>]++)>\s++"
-            r"(?P<text>(?:[^\s<]++|\s++(?!<))*+)\s++<END>"
+            r"(?P<text>(?>(?:[^\s<]++|\s++(?!<))*))\s++<END>"
         ),
         re.compile("<(?:START|END)"),
         None,

@@ -26,7 +26,7 @@ from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.located import Bounds
 
 _ENTITY = re.compile(
-    r"T\S*+\t(?P<type>\S++) (?P<parts>\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*+)"
+    r"T\S*+\t(?P<type>\S++) (?P<parts>\d{1,9} \d{1,9}(?>(?:;\d{1,9} \d{1,9})*))"
     r"(?:\t(?P<said>.*)|$)"
 )
 # Relations, events, attributes, normalisations, notes and equal ones.

@@ -24,7 +24,8 @@ _LAYER = re.compile(r"#T_(?P<kind>SP|CH|RL)=(?P<name>[^|]*)\|?(?P<features>.*)")
 _TOKEN = re.compile(r"(?P<token>\d+-\d+)(?P<part>\.\d+)?")
 _BOUNDS = re.compile(r"(\d{1,9})-(\d{1,9})")
 _VALUE = re.compile(
-    r"(?P<value>(?:\\.|[^\\|\[]|\\$|\[(?!\d++\](?:\||$)))*+)(?:\[(?P<number>\d++)\])?(?:\||$)",
+    r"(?P<value>(?>(?:\\.|[^\\|\[]++|\\$|\[(?!\d++\](?:\||$)))*))"
+    r"(?:\[(?P<number>\d++)\])?(?:\||$)",
     flags=re.DOTALL,
 )
 _ESCAPED = re.compile(r"\\(->|.)", flags=re.DOTALL)

@@ -134,8 +134,8 @@ def _not_plain():
 @cache
 def _plain_word():
     return re.compile(
-        rf"\w++(?:(?:[{_JOINING}]|(?<=\d)[{_IN_DIGITS}](?=\d)"
-        rf"|(?<=[^\W\d])[{_IN_LETTERS}](?=[^\W\d]))\w++)*+|[^\w\s]"
+        rf"\w++(?>(?:(?:[{_JOINING}]|(?<=\d)[{_IN_DIGITS}](?=\d)"
+        rf"|(?<=[^\W\d])[{_IN_LETTERS}](?=[^\W\d]))\w++)*)|[^\w\s]"
     )
 
 
@@ -154,12 +154,12 @@ def _any_word():
     units = (
         # A Hebrew letter keeps a quote after it, and a double one before another.
         rf"""[{_HEBREW}]++{more}(?:'{more}|"{more}(?=[{_HEBREW}])|{in_letters})?""",
-        rf"(?:[^\W\d{unspaced}{_HEBREW}]|[{_LETTER_SIGNS}])++{more}(?:{in_letters})?",
+        rf"(?>(?:[^\W\d{unspaced}{_HEBREW}]|[{_LETTER_SIGNS}])+){more}(?:{in_letters})?",
         rf"[\d{_DECIMAL_SEPARATOR}]++{more}(?:[{_IN_DIGITS}]{more}(?=\d))?",
     )
     joining = rf"[{_JOINING}]{more}(?=\d|{letter})"
-    word = rf"(?:(?:{'|'.join(units)})(?:{joining})?)++"
-    run = rf"(?:(?=[{runs}])[^\W\d]{more})++"
+    word = rf"(?>(?:(?:{'|'.join(units)})(?:{joining})?)+)"
+    run = rf"(?>(?:(?=[{runs}])[^\W\d]{more})+)"
     return re.compile("|".join((word, run, _flag(more), _single(more, _emoji(more)))))
 
 
@@ -172,7 +172,7 @@ def _any_character():
         "[\u11a8-\u11ff\ud7cb-\ud7fb]*+"
     )
     # The first consonants of a syllable are read once, also if no vowel follows.
-    hangul = f"(?:[\u1100-\u115f\ua960-\ua97c]++(?:{rest})?+|{rest}){more}"
+    hangul = f"(?:[\u1100-\u115f\ua960-\ua97c]++(?>(?:{rest})?)|{rest}){more}"
     single = _single(more, f"{conjunct}|{_emoji(more)}")
     return re.compile("|".join((hangul, _flag(more), single)))
 
@@ -189,7 +189,7 @@ def _emoji(more):
 
 def _single(more, following):
     """Return the pattern of a single character and of what follows in its place."""
-    return rf"[^\s{_ZERO_WIDTH_SPACE}]{more}(?:{following})*+"
+    return rf"[^\s{_ZERO_WIDTH_SPACE}]{more}(?>(?:{following})*)"
 
 
 @cache
