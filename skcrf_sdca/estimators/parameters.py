@@ -226,10 +226,10 @@ class StrengthOptions:
     alpha: Alpha = parameter(POSITIVE, Choices({"auto"}), default="auto", kw_only=False)
     """float or "auto"
 
-    Strength of the penalty; "auto" is 1/n, or 1 over the sum of the sample weights. Of
-    sequences most of whose features are not 0, as recordings, it is this times the mean
-    run of equal labels, or times the square root of the mean length if that is smaller,
-    see :doc:`/alpha`. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
+    Strength of the penalty; "auto" is 1/n, or 1 over the sum of the sample weights. For
+    sequences in which most features are not 0, such as recordings, this is multiplied
+    by the mean run of equal labels, or by the square root of the mean length if that is
+    smaller, see :doc:`/alpha`. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
     """
 
 
@@ -251,9 +251,9 @@ class LossOptions:
 
         L_i(w) = max_y (score(x_i, y) + cost_i(y)) - score(x_i, y_i)
 
-    It is for `SDCACRF` and `SGDCRF`, and for ``solver="sdca"``; of graphs and segments
-    also for "oeg", and both are then block-coordinate Frank-Wolfe. The model has
-    scores, and no probabilities: methods such as ``predict_proba`` are then not there.
+    `SDCACRF`, `SGDCRF` and ``solver="sdca"`` minimise it. Graphs and segments also take
+    "oeg", and both are then block-coordinate Frank-Wolfe. The model has scores, and no
+    probabilities: it has no methods such as ``predict_proba``.
 
     "sparsemap" gives a probability to few labellings, which `support` lists (Niculae et
     al., ICML 2018), and "smooth_hinge" is the same with the cost. With u_t(p) the
@@ -262,9 +262,9 @@ class LossOptions:
         L_i(w) = max_p sum_t T/2 (1 - ||u_t(p)||^2)
                        + sum_y p(y) (score(x_i, y) + cost_i(y)) - score(x_i, y_i)
 
-    They take the solvers that the hinge takes, but for `SGDCRF`. `LBFGSCRF` takes them
-    too, and finds the optimum of tables; elsewhere the loss may have kinks, at which it
-    stops with a gap.
+    The solvers of the hinge minimise both, except for `SGDCRF`. `LBFGSCRF` does so too,
+    and finds the optimum of tables. The loss of longer sequences may have kinks, at
+    which `LBFGSCRF` stops with a gap.
     """
 
 
@@ -468,8 +468,8 @@ class ContextOptions:
     ``["word=*"]``, or numbers of features. With ``features="observed"`` they have
     weights of the transitions alone that they are observed with, where both labels are
     known or are one of several, and count as `min_count` says, by the product of both.
-    A visit then takes n_labels^3 operations for each position, as for ``order=2``. Of a
-    stream a name may match features that come later.
+    A visit then takes n_labels^3 operations for each position, as for ``order=2``. In a
+    stream, a name may match features that come later.
     """
 
 
@@ -538,11 +538,11 @@ class RunOptions:
     decoding: Decoding = "viterbi"
     """{"viterbi", "posterior"}
 
-    What `predict`, and all that counts its errors, returns if a call names no other.
-    "viterbi" is the most probable labelling, or tree: the one that is most often right
-    as a whole. "posterior" has the largest expected number of right labels, or arcs,
-    which `score` counts: it suits frames of signals, see :doc:`/decoding`. The weights
-    do not depend on it, and ``set_params`` may change it after `fit`.
+    The labelling that `predict` returns, and whose errors are counted, if a call names
+    no other. "viterbi" is the most probable labelling, or tree: the one that is most
+    often right as a whole. "posterior" has the largest expected number of right labels,
+    or arcs, which `score` counts. Take it for frames of signals, see :doc:`/decoding`.
+    The weights do not depend on it, and ``set_params`` may change it after `fit`.
     """
     warm_start: bool = False
     """bool
@@ -612,9 +612,9 @@ class AccelerationOptions:
     sequence of problems with the squared distance from the last weights added, one
     epoch each. Weights of frequent features count more in the distance. This saves half
     of the epochs, and more where the L2 part of the penalty, alpha * (1 - l1_ratio), is
-    small. "auto" does so, but for fewer than 10 sequences, and for the hinge of fewer
-    than 128 or with l1_ratio > 0.5, only where the L2 part is smaller than 0.15 / n.
-    None never does, and refuses ``l1_ratio=1``.
+    small. "auto" does the same. But with fewer than 10 sequences, and for the hinge
+    with fewer than 128 or with l1_ratio > 0.5, it does so only if the L2 part is
+    smaller than 0.15 / n. None never does so, and refuses ``l1_ratio=1``.
     """
 
 
@@ -929,9 +929,9 @@ class ArcOptions:
     """ArcFeatures
 
     The templates and columns that features of arcs are made of, and how many there are.
-    They are made of the tokens at each visit anew and not stored, so that a whole
-    treebank can be learned. With None `OnlineDependencyCRF` takes ``ArcFeatures()``,
-    and `DependencyCRF` an X that has the features of arcs.
+    They are made of the tokens anew at each visit, and are not stored, so that a whole
+    treebank can be learned. With None, `OnlineDependencyCRF` takes ``ArcFeatures()``,
+    and `DependencyCRF` reads the features of arcs from X.
     """
 
 
@@ -948,8 +948,9 @@ class TreeConstraintOptions:
     """bool
 
     Whether no arcs cross: all words between a head and its word are then below that
-    head, for the root too. Few sentences of many languages are not so (2 % in English),
-    and the fewer trees are learned from fewer sentences.
+    head, for the root too. In many languages few sentences have arcs that cross (2 % in
+    English). There are fewer projective trees, so that fewer sentences suffice to learn
+    them.
     """
 
 
@@ -1037,10 +1038,10 @@ class OnlineLossOptions:
     "hinge" a visit is one of 1-best MIRA, the passive-aggressive algorithm PA-I: other
     labels, or other trees, are to have a score that is lower by their cost. With
     "perceptron" it is the averaged structured perceptron: a step `C` where the
-    prediction is wrong. These two give scores, and no probabilities. Of trees, the cost
-    is `margin` for each wrong head, and visits with these two touch the features of
-    wrong arcs alone; the gradient of the other two has all arcs, and their visits take
-    two to four times as long.
+    prediction is wrong. These two give scores, and no probabilities. For trees, the
+    cost is `margin` for each wrong head. Visits with "hinge" and "perceptron" touch the
+    features of wrong arcs only. The gradients of "log_loss" and "softmax_margin" have
+    all arcs, and their visits take two to four times as long.
     """  # noqa: E501
 
 
@@ -1059,9 +1060,9 @@ class StepOptions:
 
     With "hinge": a visit looks at this number of labellings or trees, the highest
     scores with their costs first, and moves the weights just so far that none of these
-    has a loss, as far as `C` allows: it bounds the sum of the multipliers of all of
-    them. That is k-best MIRA [2]_, 1-best MIRA for 1. More of them take longer, as they
-    are searched and compared. Other losses take 1 only.
+    has a loss, as far as `C` allows, which bounds the sum of the multipliers of all of
+    them. This is k-best MIRA [2]_, and with 1 it is 1-best MIRA. A visit with more of
+    them takes longer, since they are searched and compared. Other losses take 1 only.
     """
 
 
@@ -1074,8 +1075,8 @@ class UpdateOptions:
 
     With "hinge" and ``n_best=1``: the labelling that a visit moves away from. It is the
     one of the largest loss, best with its cost, or the prediction, best without it
-    [3]_. Both have a loss with the cost; "prediction" has one of 0 where the model is
-    right, and a smaller one else. "arow" also moves away from the prediction, by steps
+    [3]_. The losses of both include the cost. The loss of the prediction is 0 where the
+    model is right, and never the larger one. "arow" also moves away from it, by steps
     of AROW [5]_: each weight has a variance, 1 at first, which falls with the squares
     of its gradients, and moves in proportion to it::
 
@@ -1114,8 +1115,8 @@ class PassOptions(EpochOptions):
     tol: float = 0.0
     """float
 
-    The fit ends before if the mean loss of the visits of an epoch is at most this: with
-    the hinge and 0.0, if nothing is left to learn.
+    The fit ends before `max_iter` epochs if the mean loss of the visits of an epoch is
+    at most this: with the hinge and 0.0, if no visit has a loss.
     """
 
 
