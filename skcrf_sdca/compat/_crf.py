@@ -98,7 +98,7 @@ class CRF(
 ):
     """CRF with the parameters and methods of ``sklearn_crfsuite.CRF``.
 
-    Minimises CRFsuite's objective, over all weights w::
+    The fit minimises CRFsuite's objective, over all weights w::
 
         c1 ||w||_1 + c2 ||w||^2 + sum_i -log p(y_i | x_i; w)
 

@@ -36,9 +36,9 @@ LEAST_SHARE = 1e-200
 class DistributedCRF(DistributedOptions, ChainCRF):
     """Linear-chain CRF over partitions of the data, on the workers of a Dask cluster.
 
-    Minimises the same objective as the other estimators, over the sequences of all
-    partitions, to the same certificate: ``duality_gap_`` bounds the distance of P(w)
-    from its minimum, however the data is partitioned. Sequences, features and dual
+    The fit minimises the same objective as the other estimators, over the sequences of
+    all partitions, to the same certificate: ``duality_gap_`` bounds the distance of
+    P(w) from its minimum, however the data is partitioned. Sequences, features and dual
     variables stay with their partition. Only the weights of the features that a
     partition has, and sums of the same size, are sent.
 

@@ -25,8 +25,9 @@ def select_uncertain(
 ) -> NDArray[np.intp]:
     """Return the numbers of the n sequences of a pool that a model is least sure of.
 
-    Sequences that are equal to the model, with the same uncertainty and length, are
-    chosen once, as long as there are others: a batch of copies teaches nothing new.
+    Of sequences with the same uncertainty and length, which the model cannot tell
+    apart, one is chosen before all others: a model learns nothing new from a batch of
+    copies.
 
     Parameters
     ----------

@@ -359,7 +359,7 @@ def best_candidate(tried: Iterable[Candidate]) -> Candidate:
 class SearchBoundWarning(UserWarning):
     """The best strength of a search is the largest or the smallest that it tried.
 
-    A better one may lie beyond it. Give strengths that go on.
+    A better one may lie beyond it: pass more strengths in this direction.
 
     Examples
     --------
@@ -408,10 +408,10 @@ def _total(data):
 class CRFCV(SequenceMetaEstimator):
     """CRF whose penalty is found by the score on folds, or on held-out sequences.
 
-    `sklearn.linear_model.ElasticNetCV` for sequences. Each fold has a path of fits from
-    the strongest penalty to the weakest, each of which starts at the solution of the
-    one before, and which ends where the mean score falls twice in a row, by more than
-    the standard error of its difference from the best over the folds. Then the
+    It is `sklearn.linear_model.ElasticNetCV` for sequences. Each fold has a path of
+    fits from the strongest penalty to the weakest, each of which starts at the solution
+    of the one before, and which ends where the mean score falls twice in a row, by more
+    than the standard error of its difference from the best over the folds. Then the
     estimator is fitted to all sequences with the best penalty. An alpha of n_part
     sequences is made one of n: alpha n_part / n.
 

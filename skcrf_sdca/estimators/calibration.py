@@ -35,10 +35,10 @@ _BOUNDS = -3.9, 3.9
 def fit_temperature(estimator: Any, X: Sequences, y: Labels) -> Any:
     """Return a copy of a fitted CRF whose probabilities fit held-out sequences.
 
-    Temperature scaling: the scores of all paths are divided by one number,
-    ``temperature_``, whose label probabilities have the least log loss on X and y. The
-    weights and the best path of each sequence stay the same. A temperature above that
-    of the fit, 1 for most losses, makes the model less sure.
+    This is temperature scaling: the scores of all paths are divided by one number,
+    ``temperature_``, with which the label probabilities have the least log loss on X
+    and y. The weights and the best path of each sequence stay the same. A temperature
+    above that of the fit, 1 for most losses, makes the model less sure.
 
     Parameters
     ----------
@@ -172,9 +172,9 @@ _WITH_PROBABILITY = SpanForm(
 class CalibratedSpans(SequenceMetaEstimator):
     """Predict the spans of a fitted CRF, with calibrated probabilities.
 
-    `sklearn.calibration.CalibratedClassifierCV` for the spans of sequences: of the
-    spans with probability p, a part of p shall be right. The spans themselves do not
-    change, nor their order by probability, but for ties.
+    It is `sklearn.calibration.CalibratedClassifierCV` for the spans of sequences: of
+    the spans with probability p, a share of p should be right. The spans and their
+    order by probability do not change, except for ties.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
     """CRF of dependency trees: a head for each word, exact and with a certificate.
 
     The trees are all those that have every word below the root; with ``projective``
-    those in which no arcs cross. Minimises, over all weights w (``coef_``,
+    those in which no arcs cross. The fit minimises, over all weights w (``coef_``,
     ``intercept_``)::
 
         P(w) = alpha/2 ||w||^2 + 1/n sum_i L_i(w),
@@ -36,10 +36,10 @@ class DependencyCRF(DependencyOptions, SolverByName, DependencyAnswers, BaseFit)
 
     where x[h, m] are the features of the arc from head h to word m; with relations,
     ``coef_`` has a row for each, and ``intercept_`` a number. The sum over all trees is
-    that of the matrix-tree theorem [1]_, made without a subtraction, so that it is
-    right for weights of any size; the one over projective trees is made of spans of
-    words [2]_. The fit stops on the certificate of the other
-    estimators: ``duality_gap_`` bounds the distance of P(w) from its minimum.
+    that of the matrix-tree theorem [1]_, computed without a subtraction, so that it is
+    accurate for weights of any size; the sum over projective trees is computed over
+    spans of words [2]_. The fit stops on the certificate of the other estimators:
+    ``duality_gap_`` bounds the distance of P(w) from its minimum.
 
     With templates of siblings in `features` and ``projective=True``, the score of a
     tree also has ``coef_ . x[h, m, s]`` for each word m with a head h that is not the

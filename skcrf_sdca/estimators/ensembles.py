@@ -127,7 +127,7 @@ class _MeanOfMarginals(SequenceMetaEstimator, metaclass=ABCMeta):
 class SequenceVoting(_MeanOfMarginals):
     """Let several CRFs vote by the mean of their marginals.
 
-    `sklearn.ensemble.VotingClassifier(voting="soft")` for sequences.
+    It is `sklearn.ensemble.VotingClassifier(voting="soft")` for sequences.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ class SequenceVoting(_MeanOfMarginals):
 class SequenceBagging(_MeanOfMarginals):
     """Fit clones of a CRF to samples of the sequences, and let them vote.
 
-    `sklearn.ensemble.BaggingClassifier` for sequences: whole sequences are drawn.
+    It is `sklearn.ensemble.BaggingClassifier` for sequences: whole sequences are drawn.
 
     Parameters
     ----------

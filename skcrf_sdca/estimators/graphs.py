@@ -25,7 +25,7 @@ from skcrf_sdca.model.graph_answers import GRAPHS, GraphAnswers
 class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
     """CRF of graphs: a label of each node, with scores of the labels that edges join.
 
-    Minimises, over all weights w (``coef_``, ``intercept_``, ``edge_coef_``)::
+    The fit minimises, over all weights w (``coef_``, ``intercept_``, ``edge_coef_``)::
 
         P(w) = alpha/2 ||w||^2 + 1/n sum_i L_i(w),
         L_i(w) = -log p(y_i | x_i; w)    with the default loss,

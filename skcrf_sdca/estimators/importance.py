@@ -29,9 +29,10 @@ def group_importance(
 ) -> Bunch:
     """Return how much the score falls if a group of features is shuffled.
 
-    `sklearn.inspection.permutation_importance` for sequences. All features of a group,
-    such as "word:the", "word:cat" ..., are taken from another position, drawn at random
-    from all positions of X; the other features stay. The model is not fitted again.
+    It is `sklearn.inspection.permutation_importance` for sequences. All features of a
+    group, such as "word:the", "word:cat" ..., are taken from another position, drawn at
+    random from all positions of X; the other features stay. The model is not fitted
+    again.
 
     Parameters
     ----------

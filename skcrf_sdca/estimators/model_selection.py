@@ -36,7 +36,7 @@ def cross_val_predict_proba(
 ) -> NDArray[Any]:
     """Return the label probabilities of each sequence from the fold that left it out.
 
-    ``cross_val_predict(..., method="predict_proba")`` for sequences, whose
+    It is ``cross_val_predict(..., method="predict_proba")`` for sequences, whose
     probabilities are no table.
 
     Parameters

@@ -11,7 +11,7 @@ from skcrf_sdca.solvers.monitor import LossMonitor
 class PassiveAggressiveCRF(PassiveAggressiveOptions, OnlineMixin):
     """Linear-chain CRF trained online, by passive-aggressive steps [1]_.
 
-    A visit to a sequence moves the weights just as far as its loss asks for::
+    A visit to a sequence moves the weights just as far as its loss requires::
 
         w <- w - step grad L_i(w),    step = min(C, L_i(w) / ||grad L_i(w)||^2)
 

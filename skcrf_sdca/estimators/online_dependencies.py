@@ -54,7 +54,7 @@ class OnlineDependencyCRF(OnlineDependencyOptions, TreeAnswers, BaseFit):
     """Parser that learns dependency trees online: all of a treebank in seconds.
 
     A visit to a sentence makes the features of its arcs, finds the best tree, and moves
-    the weights just as far as its loss asks for [1]_::
+    the weights just as far as its loss requires [1]_::
 
         w <- w - step grad L_i(w),    step = min(C, L_i(w) / ||grad L_i(w)||^2)
 

@@ -41,12 +41,12 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
                       + sum_s segment_coef[k_s] . g(x, b_s, e_s)
 
     where y_t is the label that the scheme gives to item t of its segment, and g are
-    features of the user's own of whole segments, see `segment_features`. In "BIO" the
-    first item of a span has weights of its own. So the model knows what a chain with
-    ``transitions="BIO"`` knows, and how long spans are; its transitions go from span to
-    span, however long these are.
+    features of whole segments that the user defines, see `segment_features`. In "BIO"
+    the first item of a span has weights of its own. So the model knows what a chain
+    with ``transitions="BIO"`` knows, and how long spans are; its transitions go from
+    span to span, however long these are.
 
-    Minimises, over all weights w::
+    The fit minimises, over all weights w::
 
         P(w) = alpha/2 ||w||^2 + 1/n sum_i L_i(w),
         L_i(w) = log sum_y exp(score(x_i, y)) - score(x_i, y_i)

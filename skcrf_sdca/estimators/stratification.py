@@ -18,7 +18,7 @@ from skcrf_sdca.data.label_encoding import encode_training_labels, label_lists
 class StratifiedSequenceKFold(KFold):
     """K folds of sequences; each has about the same share of the tokens of each label.
 
-    ``StratifiedKFold`` for label lists: pass it as ``cv`` to ``cross_val_score``,
+    It is ``StratifiedKFold`` for label lists: pass it as ``cv`` to ``cross_val_score``,
     ``GridSearchCV`` and similar tools. Folds also have about the same number of
     sequences. Each sequence is in one test set.
 

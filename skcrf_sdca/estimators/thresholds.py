@@ -55,11 +55,11 @@ class ThresholdCurve(NamedTuple):
 class TunedSpans(SequenceMetaEstimator):
     """Predict the spans of a fitted CRF that are more probable than a tuned threshold.
 
-    `sklearn.model_selection.TunedThresholdClassifierCV` for the spans of sequences. The
-    most probable label path leaves out a span that is less probable than the path
-    without it, although each false span may cost less than each missed one. Here all
-    spans are candidates, each with its exact probability p, and those spans are
-    predicted that do not overlap and have the largest sum of p - t. With
+    It is `sklearn.model_selection.TunedThresholdClassifierCV` for the spans of
+    sequences. The most probable label path leaves out a span that is less probable than
+    the path without it, although each false span may cost less than each missed one.
+    Here all spans are candidates, each with its exact probability p, and those spans
+    are predicted that do not overlap and have the largest sum of p - t. With
     t = F / (1 + beta^2) this is the largest F, if probabilities are right; `fit` takes
     the t with the best F on held-out sequences.
 

@@ -35,10 +35,10 @@ class ClassifierFeatures(MetaEstimatorMixin, SequenceTransformer):
     and how far the classifier is right. This is `sklearn.ensemble.StackingClassifier`
     for sequences.
 
-    A classifier is too sure of the items that it was fitted on. So `fit_transform`,
-    which the fit of a pipeline calls, returns probabilities of classifiers that were
-    fitted on other sequences, or on other groups of them. `transform` returns those of
-    one that was fitted on all.
+    The probabilities of a classifier are too high for the items that it was fitted on.
+    So `fit_transform`, which the fit of a pipeline calls, returns probabilities of
+    classifiers that were fitted on other sequences, or on other groups of them.
+    `transform` returns those of one that was fitted on all.
 
     Parameters
     ----------

@@ -66,8 +66,8 @@ def span_f1_difference(
 
         p_value = (k + 1) / (n_draws + 1).
 
-    Both say how much the choice of test sequences matters, and nothing of the seeds of
-    two fits.
+    Both say how much the choice of test sequences matters, and nothing about the random
+    seeds of the two fits.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ class Answers(FittedModel):
     def predict_n_best(self, X: Dataset, n: int) -> NDArray[Any]:
         """Return the n most probable labellings of every sequence, or graph, exactly.
 
-        Of a graph it takes as many searches as there are nodes for each labelling.
+        For a graph, each labelling takes as many searches as there are nodes.
 
         Parameters
         ----------
@@ -193,8 +193,8 @@ class Answers(FittedModel):
     def support(self, X: Dataset) -> NDArray[Any]:
         """Return all labellings of every sequence, or graph, with a probability.
 
-        After a fit with ``loss="sparsemap"`` or ``"smooth_hinge"`` these are few: they
-        show between what the model cannot decide.
+        After a fit with ``loss="sparsemap"`` or ``"smooth_hinge"`` there are few of
+        these: they show the alternatives between which the model does not decide.
 
         Parameters
         ----------

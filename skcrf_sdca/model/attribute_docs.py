@@ -9,7 +9,7 @@ ATTRIBUTES = {
             The solver of the fit, one of those that the parameter ``solver`` names.
         """,
     "objective": """
-        Minimises, over all weights w (coefficients, intercept, start, end,
+        The fit minimises, over all weights w (coefficients, intercept, start, end,
         transition)::
 
             P(w) = alpha/2 ||w||^2 + 1/n sum_i L_i(w),

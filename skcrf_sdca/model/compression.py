@@ -118,10 +118,11 @@ class ConstrainingMixin(TrimmingMixin, ChainModel):
     def constrain(self, transitions: Transitions) -> Self:
         """Forbid transitions in a fitted model: it predicts none of them from then on.
 
-        The paths that are left keep their odds. The parameter ``transitions`` of the
-        estimator does the same in training too. Which is better is a matter of the
-        data: a model that was trained with all paths has learnt more about wrong
-        labels. A later `fit` or `partial_fit` follows the parameter alone.
+        The allowed paths keep the ratios of their probabilities. The parameter
+        ``transitions`` of the estimator does the same in training too. Which of both is
+        better depends on the data: a model that was trained with all paths has learnt
+        more about wrong labels. A later `fit` or `partial_fit` follows the parameter
+        alone.
 
         Parameters
         ----------

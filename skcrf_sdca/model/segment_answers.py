@@ -59,8 +59,8 @@ class SegmentAnswers(ChainAnswers):
     def constrain(self, transitions: Transitions) -> Self:
         """Forbid transitions between segments in a fitted model.
 
-        The segmentations that are left keep their odds. A later `fit` allows what the
-        scheme does.
+        The allowed segmentations keep the ratios of their probabilities. A later `fit`
+        allows what the scheme does.
 
         Parameters
         ----------

@@ -146,7 +146,7 @@ class ExplanationMixin:
     def unknown_features(self, sequence: Iterable[Any]) -> tuple[int, int]:
         """Return how many features of one sequence the model does not know.
 
-        A service watches by them whether it still gets what the model was trained on.
+        A service can see from them whether its input is still like the training data.
 
         Parameters
         ----------

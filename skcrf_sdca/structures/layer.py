@@ -27,8 +27,8 @@ class Layer:
 
     The functions of ``skcrf_sdca.structures.layers`` make it. All items of a batch
     stand end to end. Methods take the score arrays in the order of ``shapes``, and
-    return gradients in this order. A score of -inf forbids what it is of; pairs of
-    labels of graphs must have finite scores.
+    return gradients in this order. A score of -inf forbids all labellings that have it;
+    pairs of labels of graphs must have finite scores.
 
     Parameters
     ----------

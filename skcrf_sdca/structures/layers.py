@@ -124,8 +124,8 @@ def graph_layer(
 ) -> Layer:
     """Return the layer of graphs, such as trees of nodes with labels.
 
-    Inference is exact, by a junction tree of each graph: its time grows with the
-    power of ``n_labels`` that the treewidth is, which is 1 for a tree.
+    Inference is exact, by a junction tree of each graph: its time grows with
+    ``n_labels ** (w + 1)``, where w is the treewidth, 1 for a tree.
 
     Parameters
     ----------

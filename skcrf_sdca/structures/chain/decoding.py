@@ -109,8 +109,8 @@ def sample(
 ) -> NDArray[np.int32]:
     """Return independent draws from p(y | x), exact.
 
-    Forward filtering, backward sampling: the last label is drawn from its marginal,
-    and each other one given that after it.
+    The method is forward filtering and backward sampling: the last label is drawn from
+    its marginal, and each other one given that after it.
 
     Parameters
     ----------

@@ -51,9 +51,9 @@ class ChainLayer(NamedTuple):
                    + sum_t transition[y_t, y_{t + 1}] + end[y_T]
 
     All methods take the emissions of many sequences end to end, (n_positions,
-    n_labels), with sequence i at ``offsets[i]:offsets[i + 1]``; without ``offsets``
-    the rows are one sequence. Of a padded batch ``logits[mask]`` is of this form. A
-    weight of -inf forbids.
+    n_labels), with sequence i at ``offsets[i]:offsets[i + 1]``; without ``offsets`` the
+    rows are one sequence. ``logits[mask]`` of a padded batch has this form. A weight of
+    -inf forbids.
 
     Parameters
     ----------

@@ -229,7 +229,7 @@ def span_probabilities(
 ) -> NDArray[np.float64]:
     """Return the probability that consecutive positions have given labels.
 
-    Exact, and not a product of node marginals:
+    The probability is exact, and not a product of node marginals:
 
         p(y_b, ..., y_{e-1}) = node_b[y_b] prod_t p(y_t | y_{t-1})
 

@@ -65,8 +65,8 @@ def arc_templates(
 ) -> list[str]:
     """Return the templates of McDonald et al. (2005) for two columns of tokens.
 
-    Words and tags of head and word, alone and together, tags around them, and each tag
-    between them.
+    They read the words and tags of head and word, alone and together, the tags around
+    them, and each tag between them.
 
     Parameters
     ----------

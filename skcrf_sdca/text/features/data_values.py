@@ -41,10 +41,10 @@ class _Named(Function):
 class Lookup(_Named):
     """A template that says whether a word is in a list, or its class in a table.
 
-    For lists of names (gazetteers), Brown clusters, lemmas and other tables of words.
-    An entry of several words, such as "New York", is found in tokens that follow each
-    other in a sentence, and each of them has the feature. Of entries that overlap the
-    one that begins first is taken, and the longest one that begins there.
+    It is for lists of names (gazetteers), Brown clusters, lemmas and other tables of
+    words. An entry of several words, such as "New York", is found in tokens that follow
+    each other in a sentence, and each of them has the feature. Of entries that overlap
+    the one that begins first is taken, and the longest one that begins there.
 
     Parameters
     ----------

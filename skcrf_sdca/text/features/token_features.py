@@ -203,7 +203,7 @@ class TokenFeatures(StatelessTransformer):
     def read_columns(self) -> list[str]:
         """Return the names of the columns that the templates read.
 
-        A model asks for these columns of a token, and for no others.
+        A model reads these columns of a token, and no others.
 
         Returns
         -------
