@@ -134,7 +134,7 @@ def test_n_best_of_long_chains_has_no_overflow_of_their_number_of_paths():
 @pytest.fixture
 def unchecked(monkeypatch):
     """Pass NaN to the kernels, which then must stay within their arrays."""
-    monkeypatch.setattr(oracle, "_as_scores", lambda scores, name: scores)
+    monkeypatch.setattr(oracle, "as_scores", lambda scores, name: scores)
 
 
 def test_n_best_of_nan_scores_is_safe(unchecked):
