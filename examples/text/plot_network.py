@@ -163,7 +163,7 @@ for _ in range(12):
         adam(backward(of_arcs[:, 0] / len(batch), kept), step)
         total += loss.sum()
     losses.append(total / len(training))
-print("loss of the first and the last epoch: {:.2f}, {:.2f}".format(*losses[::11]))
+print(f"loss of the first epoch: {losses[0]:.2f}, of the last: {losses[-1]:.2f}")
 
 # %%
 # The test
