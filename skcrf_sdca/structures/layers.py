@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skcrf_sdca._kernels.features._segment_rows import SegmentRows
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import check_count
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.tree_sizes import check_sentences
@@ -18,6 +19,9 @@ from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.scores import SegmentScores, check_segments_fit
 
 __all__ = ["chain_layer", "dependency_layer", "graph_layer", "segment_layer"]
+
+# Numbers of features of segments are int32.
+MOST_SEGMENTS = int(np.iinfo(np.int32).max)
 
 
 def chain_layer(
@@ -87,6 +91,14 @@ def segment_layer(
         segments of 1, ..., M tokens; and ``segments`` (n_tokens, M, K), of single
         segments: [t, m - 1, k] is that of type k with m tokens that begins at t.
 
+    Raises
+    ------
+    ValueError
+        If an argument is wrong, a label is not of the scheme, or the batch has 2^31
+        segments or more.
+    MemoryError
+        If the scores of all segments do not fit into memory.
+
     Examples
     --------
     >>> from skcrf_sdca.structures.layers import segment_layer
@@ -98,6 +110,7 @@ def segment_layer(
     check_count("max_length", max_length)
     offsets = _bounds(lengths, "lengths")
     grammar = Grammar(labels, scheme, max_length)
+    _check_batch_fits(int(offsets[-1]), grammar)
     rows = _row_of_each_segment(offsets, max_length)
     check_segments_fit(np.diff(offsets), grammar, rows)
 
@@ -239,6 +252,21 @@ def _bounds(sizes, name):
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any():
         raise ValueError(f"{name} must be integers >= 0, one for each item")
     return np.cumsum(np.append(0, sizes), dtype=np.int64)
+
+
+def _check_batch_fits(n_tokens, grammar):
+    """Raise ValueError or MemoryError if a batch has too many segments."""
+    n_segments = n_tokens * grammar.max_length
+    need = (
+        f"the scores of the {n_segments} segments of up to {grammar.max_length} tokens"
+    )
+    advice = "take fewer sequences in a batch, or a smaller max_length"
+    if n_segments > MOST_SEGMENTS:
+        raise ValueError(
+            f"{need} are more than the {MOST_SEGMENTS} of a batch: {advice}"
+        )
+    # Scores and gradients, and the rows of features while they are made.
+    check_fits(16.0 * n_segments * (grammar.n_types + 2), need, advice)
 
 
 def _row_of_each_segment(offsets, most):

@@ -307,6 +307,10 @@ def test_wrong_sizes_are_refused():
         chain_layer([1], 0)
     with pytest.raises(ValueError, match="max_length must be an integer of at least 1"):
         segment_layer([1], ["a"], max_length=0)
+    with pytest.raises(ValueError, match="segments .* are more than the 2147483647"):
+        segment_layer([50_000, 0], ["a"], max_length=50_000)
+    with pytest.raises(MemoryError, match="take fewer sequences in a batch"):
+        segment_layer([20_000], list("abcdefghijklmnopqrst"), max_length=100_000)
     with pytest.raises(ValueError, match="edges has 1 lists; 2 graphs need one each"):
         graph_layer([2, 2], [[[0, 1]]], 2)
     with pytest.raises(ValueError, match="n_relations must be an integer"):
