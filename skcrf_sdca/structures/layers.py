@@ -149,7 +149,8 @@ def graph_layer(
     n_labels : int
     edge_features : list of n array-likes, default=None
         Of shape (n_edges, n_features): factors of the scores of edges. Each edge
-        has the feature 1 by default.
+        has the feature 1 by default, so that all share one matrix of scores. With a
+        feature of its own, as in ``np.eye``, each edge has a matrix of its own.
     n_jobs : int, default=None
         Threads.
 

@@ -25,6 +25,7 @@ LENGTHS = 3, 0, 2
 EDGES = [[[0, 1], [2, 0], [1, 2]], [], [[1, 0]]]
 FACTORS = [[[1.0, 0.5], [-1.0, 2.0], [0.3, 0.0]], np.zeros((0, 2)), [[2.0, 1.0]]]
 GRAPHS = {"edges": EDGES, "n_labels": 2, "edge_features": FACTORS}
+APART = GRAPHS | {"edge_features": np.split(np.eye(4), [3, 3])}
 SPANS = {"labels": ["B-P", "I-P", "O"], "max_length": 2, "scheme": "BIO"}
 RUNS = {"labels": ["a", "b"], "max_length": 3}
 PARSES = {"n_relations": 2}
@@ -42,16 +43,21 @@ def chains(shapes, lengths):
         yield found
 
 
-def graphs(shapes, lengths):
-    for i, first in enumerate(firsts(lengths)):
-        found = []
-        for path in all_paths(lengths[i], 2).tolist():
-            nodes, pairs = empty(shapes)
-            nodes[first + np.arange(len(path)), path] = 1.0
-            for (a, b), factors in zip(EDGES[i], FACTORS[i], strict=True):
-                pairs[:, path[a], path[b]] += factors
-            found.append((path, (nodes, pairs)))
-        yield found
+def graphs(options):
+    ends, factors_of = options["edges"], options["edge_features"]
+
+    def labellings(shapes, lengths):
+        for i, first in enumerate(firsts(lengths)):
+            found = []
+            for path in all_paths(lengths[i], 2).tolist():
+                nodes, pairs = empty(shapes)
+                nodes[first + np.arange(len(path)), path] = 1.0
+                for (a, b), factors in zip(ends[i], factors_of[i], strict=True):
+                    pairs[:, path[a], path[b]] += factors
+                found.append((path, (nodes, pairs)))
+            yield found
+
+    return labellings
 
 
 def segments(options):
@@ -109,7 +115,8 @@ CASES = {
     "chains": (chain_layer, {"n_labels": 3}, chains),
     "spans": (segment_layer, SPANS, segments(SPANS)),
     "runs": (segment_layer, RUNS, segments(RUNS)),
-    "graphs": (graph_layer, GRAPHS, graphs),
+    "graphs": (graph_layer, GRAPHS, graphs(GRAPHS)),
+    "edges apart": (graph_layer, APART, graphs(APART)),
     "parses": (dependency_layer, PARSES, dependency_trees(PARSES)),
     "projective": (
         dependency_layer,
@@ -266,7 +273,7 @@ def test_a_score_of_minus_infinity_forbids():
 @pytest.mark.parametrize("name", CASES)
 def test_there_may_be_no_positions(name, lengths):
     make, options, _ = CASES[name]
-    if name == "graphs":
+    if name in ("graphs", "edges apart"):
         options = {"edges": [[] for _ in lengths], "n_labels": 2}
     layer = make(lengths, **options)
     scores = empty(layer.shapes)
