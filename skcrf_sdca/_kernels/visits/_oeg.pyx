@@ -104,7 +104,7 @@ cdef class OEGKernel(DualVisitor):
                 if not self.is_empty(i):
                     # A trial that keeps the parameters, taken without a change of w.
                     self.item.set_item(i)
-                    self.try_step(i, 0.0)
+                    self.expect_trial(i, 0.0)
                     self.accept(i)
         self.item.check()
 
@@ -173,16 +173,20 @@ cdef class OEGKernel(DualVisitor):
             - self.item.inner(self.kept(i), self.item.potentials)
         )
 
-    cdef double try_step(self, Py_ssize_t i, double step) noexcept nogil:
-        """Fill the buffers with the trial; return its change of the dual."""
-        cdef Values scores = self.item.potentials
+    cdef void expect_trial(self, Py_ssize_t i, double step) noexcept nogil:
+        """Fill the buffers with the trial, its expectations and its entropy."""
         cdef Values new = self.item.expected
         cdef double log_z
-        self.blend(i, scores, step)
+        self.blend(i, self.item.potentials, step)
         log_z = self.expect_at(self.trial, new)
         self.new_entropy = log_z - self.item.inner(new, self.trial)
         self.new_entropy -= self.item.inference.excess(self.trial, new)
-        self.item.set_change(new, self.kept(i))
+
+    cdef double try_step(self, Py_ssize_t i, double step) noexcept nogil:
+        """Fill the buffers with the trial; return its change of the dual."""
+        cdef Values scores = self.item.potentials
+        self.expect_trial(i, step)
+        self.item.set_change(self.item.expected, self.kept(i))
         self.item.sum_features()
         self.sums.measure(self.scale[i])
         return (
