@@ -425,17 +425,6 @@ class PackedSequences:
             norms[begin : begin + rows.shape[0]] = row_norms(rows)
         return norms
 
-    def norm_sums(self) -> NDArray[np.float64]:
-        """Return the sum of the norms of the rows of each sequence."""
-        if self.is_sparse:
-            return self.feature_rows().norm_sums(self._offsets)
-        sums = np.zeros(len(self))
-        for begin, rows in self._blocks():
-            first, sequence = self._sequences(begin, rows.shape[0])
-            found = np.bincount(sequence, weights=row_norms(rows))
-            sums[first : first + len(found)] += found
-        return sums
-
     def _sequences(self, begin, n_rows):
         """Return the sequence of a row, and those of rows from it on, less the first.
 
@@ -447,12 +436,12 @@ class PackedSequences:
         ends = np.clip(self._offsets[first : after + 1], begin, last)
         return first, np.repeat(np.arange(after - first), np.diff(ends))
 
-    def feature_sizes(
+    def sizes(
         self, weight: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return weighted sums of the squares of features, and of where they are not 0.
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the sizes of features and of sequences, from one pass over the rows.
 
-        Values count as at most 1e100, since larger squares would overflow.
+        In squares, values count as at most 1e100, since larger ones would overflow.
 
         Parameters
         ----------
@@ -462,20 +451,25 @@ class PackedSequences:
         Returns
         -------
         squares, counts : ndarrays of shape (n_features,)
+            The weighted sums of the squares of features, and of where they are not 0.
+        norm_sums : ndarray of shape (n_sequences,)
+            The sum of the norms of the rows of each sequence.
         """
         if self.is_sparse:
-            rows = self.feature_rows()
-            return rows.sizes(self._offsets, weight, LARGEST_VALUE)
+            return self.feature_rows().sizes(self._offsets, weight, LARGEST_VALUE)
         squares, counts = np.zeros((2, self.n_features))
+        norm_sums = np.zeros(len(self))
         for begin, block in self._blocks():
             first, sequence = self._sequences(begin, block.shape[0])
+            norms = np.bincount(sequence, weights=row_norms(block))
+            norm_sums[first : first + len(norms)] += norms
             rows, own = abs(block), weight[first + sequence]
             np.minimum(rows, LARGEST_VALUE, out=rows)
             rows *= rows
             squares += own @ rows
             np.sign(rows, out=rows)
             counts += own @ rows
-        return squares, counts
+        return squares, counts, norm_sums
 
     def _blocks(self) -> Iterator[tuple[int, Any]]:
         """Yield the first row, and the rows in float64, of parts: X may be mapped."""

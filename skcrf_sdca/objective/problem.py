@@ -187,12 +187,17 @@ class Problem(Objective):
         return inner(self.weight, values)
 
     @cached_property
+    def _sizes_of_rows(self):
+        """The `sizes` of the data with the weights."""
+        return self.data.sizes(self.weight)
+
+    @cached_property
     def feature_sizes(self):
         """The mean square of each feature where it is not 0, and how often it is not.
 
         The latter is sum_i c_i times the number of such positions of sequence i.
         """
-        squares, counts = self.data.feature_sizes(self.weight)
+        squares, counts, _ = self._sizes_of_rows
         return np.divide(
             squares, counts, out=np.ones_like(squares), where=squares > 0.0
         ), counts
@@ -260,10 +265,10 @@ class Problem(Objective):
         of_w = ROUNDING * self.mean_feature_norm / self.strength
         return self.loss.scale * (of_sums + 0.5 * self.strength * of_w**2)
 
-    @cached_property
+    @property
     def _norm_sums(self):
         """sum_t ||x_t|| of all sequences."""
-        return self.data.norm_sums()
+        return self._sizes_of_rows[2]
 
     @property
     def mean_feature_norm(self):
@@ -459,8 +464,8 @@ class ProximalProblem(Problem):
         vars(self).update(vars(plain), plain=plain, penalty=penalty)
 
     @property
-    def _norm_sums(self):
-        return self.plain._norm_sums
+    def _sizes_of_rows(self):
+        return self.plain._sizes_of_rows
 
     def certify_dual(self, w, moved, *mu):
         """Return the Certificate of w and mu.

@@ -16,9 +16,9 @@ def test_sums_over_positions_are_made_block_by_block(lengths, values, monkeypatc
     packed = PackedSequences(rng.normal(size=(sum(lengths), 3)), offsets)
     monkeypatch.setattr(packed_sequences, "VALUES_OF_BLOCK", values)
     norms = [np.linalg.norm(rows, axis=1).sum() for rows in packed]
-    assert_allclose(packed.norm_sums(), norms, rtol=1e-12)
     weight = rng.random(len(lengths))
     of_row = np.repeat(weight, lengths)
-    squares, counts = packed.feature_sizes(weight)
+    squares, counts, norm_sums = packed.sizes(weight)
+    assert_allclose(norm_sums, norms, rtol=1e-12)
     assert_allclose(squares, of_row @ packed.X**2, rtol=1e-12)
     assert_allclose(counts, of_row @ (packed.X != 0), rtol=1e-12)

@@ -229,7 +229,7 @@ def test_rows_are_those_of_the_features():
     order = np.random.default_rng(0).permutation(len(expected))[:50]
     assert_array_equal(arcs.X[order].toarray(), expected[order])
     weight = np.arange(1.0, len(X) + 1)
-    squares, counts = arcs.feature_sizes(weight)
+    squares, counts, _ = arcs.sizes(weight)
     assert_allclose(squares, np.repeat(weight, arcs.lengths) @ expected**2)
     assert_allclose(counts, np.repeat(weight, arcs.lengths) @ (expected != 0.0))
     assert_allclose(arcs.row_norms(), np.linalg.norm(expected, axis=1))

@@ -189,45 +189,47 @@ cdef class FeatureRows:
             right &= 0 <= self.indices[j] < self.n_features
         return right and self.indptr[n] <= length
 
-    def norm_sums(self, const long long[::1] offsets):
-        """Return the sum of the norms of the sparse rows of each sequence.
+    def sizes(
+        self, const long long[::1] offsets, const double[::1] weight, double largest
+    ):
+        """Return sums over sparse rows of squares, of occurrences and of norms.
 
-        ``offsets`` are those of n sequences, from 0 to the number of rows.
+        Parameters
+        ----------
+        offsets : ndarray of shape (n + 1,), int64
+            Of the sequences, from 0 to the number of rows.
+        weight : ndarray of shape (n,)
+            Of the sequences.
+        largest : float
+            Values count as at most so much in the squares.
+
+        Returns
+        -------
+        squares, counts : ndarrays of shape (n_features,)
+            The weighted sums of the squares of values, and of the values that are not
+            0.
+        norm_sums : ndarray of shape (n,)
+            Of the rows of each sequence.
         """
         cdef Py_ssize_t n = n_sequences_in(offsets, self.n_rows), i, t, j
-        cdef double[::1] sums = np.zeros(n)
-        cdef double square
+        found = np.zeros((2, self.n_features)), np.zeros(n)
+        cdef double[::1] squares = found[0][0], counts = found[0][1]
+        cdef double[::1] norm_sums = found[1]
+        cdef double value, square
+        if weight.shape[0] < n:
+            raise ValueError(f"{weight.shape[0]} weights of {n} sequences")
         with nogil:
             for i in range(n):
                 for t in range(offsets[i], offsets[i + 1]):
                     square = 0.0
                     for j in range(self.indptr[t], self.indptr[t + 1]):
                         square += self.entries[j] * self.entries[j]
-                    sums[i] += sqrt(square)
-        return np.asarray(sums)
-
-    def sizes(
-        self, const long long[::1] offsets, const double[::1] weight, double largest
-    ):
-        """Return weighted sums of the squares of sparse features, and of where they are
-        not 0, two arrays of shape (n_features,).
-
-        ``weight`` has a number for each sequence. Values count as at most the largest.
-        """
-        cdef Py_ssize_t n = n_sequences_in(offsets, self.n_rows), i, t, j
-        cdef double[::1] squares = np.zeros(self.n_features)
-        cdef double[::1] counts = np.zeros(self.n_features)
-        cdef double value
-        n = min(n, weight.shape[0])
-        with nogil:
-            for i in range(n):
-                for t in range(offsets[i], offsets[i + 1]):
-                    for j in range(self.indptr[t], self.indptr[t + 1]):
                         value = min(fabs(self.entries[j]), largest)
                         if value > 0.0:
                             squares[self.columns[j]] += weight[i] * value * value
                             counts[self.columns[j]] += weight[i]
-        return np.asarray(squares), np.asarray(counts)
+                    norm_sums[i] += sqrt(square)
+        return (*found[0], found[1])
 
     cdef FeatureRows of_thread(self):
         """Return the rows for one thread: these, as reading does not change them."""

@@ -95,24 +95,12 @@ class TokenArcs:
         self.feature_rows().sizes(np.zeros(len(self)), norms)
         return norms
 
-    def norm_sums(self):
-        """Return the sum of the norms of the rows of each sentence."""
-        return self._sizes(None)[2]
-
-    def feature_sizes(self, weight):
-        """Return weighted sums of squares of features, and of where they are not 0."""
-        return self._sizes(weight)[:2]
-
-    def _sizes(self, weight):
-        """Return the `MadeRows.sizes`, which take the time of an epoch.
-
-        None stands for any weights.
-        """
+    def sizes(self, weight):
+        """Return the `MadeRows.sizes`, which take the time of an epoch."""
         known, found = self._known_sizes
-        if found is None or not (weight is None or np.array_equal(weight, known)):
-            known = np.full(len(self), 1.0 / len(self)) if weight is None else weight
-            found = self.feature_rows().sizes(known)
-            self._known_sizes = known, found
+        if found is None or not np.array_equal(weight, known):
+            found = self.feature_rows().sizes(weight)
+            self._known_sizes = weight, found
         return found
 
     @property
