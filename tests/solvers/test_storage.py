@@ -20,6 +20,7 @@ from skcrf_sdca import (
     CRF,
     OEGCRF,
     SDCACRF,
+    DualityGapMonitor,
     GraphCRF,
     PackedSequences,
     SegmentCRF,
@@ -283,7 +284,9 @@ def test_a_killed_fit_leaves_no_file_and_goes_on_from_a_kept_model(tmp_path):
     kept = load_model(tmp_path / "kept")
     packed = PackedSequences.open(tmp_path / "X")
     labels = np.load(tmp_path / "y.npy", mmap_mode="r")
-    fresh, again = (OEGCRF(memory=500, **TIGHT) for _ in range(2))
+    # Whoever watches a fit has a certificate of its first epoch.
+    watched = OEGCRF(memory=500, **TIGHT).set_callbacks(DualityGapMonitor())
+    fresh, again = clone(watched), clone(watched)
     fresh.fit(packed, labels)
     again.fit(packed, labels, init=kept)
     assert_allclose(again.primal_objective_, fresh.primal_objective_, rtol=1e-8)
