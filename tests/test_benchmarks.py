@@ -147,6 +147,18 @@ def test_the_sentences_of_the_authors_are_read(monkeypatch):
     assert list(labels) == [7, 2]
 
 
+def test_siblings_of_kept_arcs_are_counted(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    pruned = importlib.import_module("pruned_arcs")
+    proba = np.array([[0.1, 0.5, 0.2], [0.0, 0.4, 0.2], [0.2, 0, 0.6], [0.7, 0.1, 0]])
+    assert pruned.kept(proba, 0.0).all()
+    mask = pruned.kept(proba, 0.25)
+    assert_array_equal(mask, [[0, 1, 1], [0, 1, 1], [1, 0, 1], [1, 0, 0]])
+    # Without siblings nearer to the head (1, 2), (1, 3), (2, 1), (2, 3), (3, 1), and
+    # (1, 3) beside (1, 2).
+    assert pruned.share_of_siblings([mask]) == 6 / 8
+
+
 def test_radii_from_known_labels_are_the_largest_distances(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
     radii = importlib.import_module("radii").radii
@@ -264,6 +276,14 @@ def test_losses_of_parsers_are_compared(run, options, firsts, corpora):
     printed = run("parsing_losses", *few, *options, data=corpora).stdout
     rows = printed.splitlines()[-len(firsts) :]
     assert [row.split()[0] for row in rows] == firsts
+
+
+@pytest.mark.slow
+def test_pruned_arcs_are_measured(run, corpora):
+    few = "--sentences", "60", "--bits", "12"
+    printed = run("pruned_arcs", *few, data=corpora).stdout.splitlines()
+    assert len(printed) == 1 + 5 + 5
+    assert printed[1].split()[2:6] == ["100.0", "%", "100.00", "%"]
 
 
 @pytest.mark.slow
