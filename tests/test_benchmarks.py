@@ -147,6 +147,26 @@ def test_the_sentences_of_the_authors_are_read(monkeypatch):
     assert list(labels) == [7, 2]
 
 
+@pytest.mark.parametrize("steps", ["1 / c_i", "theta / q_i", "search"])
+def test_visits_with_the_steps_of_theorems_raise_the_dual(monkeypatch, steps):
+    monkeypatch.syspath_prepend(FOLDER)
+    fixed = importlib.import_module("fixed_steps")
+    rng = np.random.default_rng(0)
+    rows = fixed.Rows(rng.normal(size=(8, 2)), np.arange(8) % 3)
+
+    def dual():
+        entropy = -(rows.mu * np.log(rows.mu)).sum(axis=1).mean()
+        return entropy - 0.5 * rows.alpha * (rows.w**2).sum()
+
+    assert_allclose(rows.primal() - dual(), rows.gaps.mean())
+    for i in range(8):
+        before, step = dual(), fixed.STEPS[steps](rows, i)
+        rows.visit(i, step)
+        assert 0.0 < step <= 1.0
+        assert dual() > before
+    assert_allclose(rows.primal() - dual(), rows.gaps.mean())
+
+
 def test_siblings_of_kept_arcs_are_counted(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
     pruned = importlib.import_module("pruned_arcs")
@@ -324,6 +344,7 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
         ("staleness", ["--task", "ocr", "ned"], 2),
         ("sag_draws", ["--task", "ocr"], 18),
         ("radii", ["--task", "ocr", "ned"], 12),
+        ("fixed_steps", [], 8),
         ("sag_variants", [], 10),
         ("exact_blocks", [], 18),
         ("rivals", ["--task", "ocr"], 15),
