@@ -146,7 +146,8 @@ def test_the_page_lists_what_parts_offer_and_solvers_need():
     assert quoted("loss") == LogSumExp.offers | Maximum.offers
     penalties = L2(), ElasticNet(0.5, 0.1), Proximal
     assert quoted("penalty") == set().union(*(own.offers for own in penalties))
-    levels = set().union(*(own.levels for own in STRUCTURES.values()))
+    table = Chain(PackedSequences(np.eye(2), [0, 1, 2]), 2, boundaries=False)
+    levels = table.levels.union(*(own.levels for own in STRUCTURES.values()))
     assert quoted("structure") == levels
     assert quoted("loss") | quoted("penalty") | levels == set(NEEDS)
     every = {solver for solvers in SOLVERS.values() for solver in solvers}

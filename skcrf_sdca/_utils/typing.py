@@ -76,7 +76,7 @@ RandomState: TypeAlias = "int | np.random.RandomState | None"
 
 Alpha: TypeAlias = float | Literal["auto"]
 LossName: TypeAlias = Literal[
-    "log_loss", "softmax_margin", "hinge", "sparsemap", "smooth_hinge"
+    "log_loss", "softmax_margin", "hinge", "sparsemap", "smooth_hinge", "entmax15"
 ]
 OnlineLossName: TypeAlias = LossName | Literal["perceptron"]
 Cost: TypeAlias = HasShape | Sequence[Sequence[float]] | Mapping[Any, float]

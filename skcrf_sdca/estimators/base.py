@@ -45,7 +45,7 @@ from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.solvers.monitor import CHECKED_LATER, FitMonitor
 from skcrf_sdca.solvers.storage import FilesWarning
 from skcrf_sdca.structures.chain.observed import ObservedPairs
-from skcrf_sdca.structures.entropy import GINI
+from skcrf_sdca.structures.entropy import SHANNON
 from skcrf_sdca.structures.registry import STRUCTURES
 from skcrf_sdca.structures.scores import POSTERIOR, VITERBI
 from skcrf_sdca.structures.weight_choice import AUTO, OBSERVED, are_many_weights
@@ -465,9 +465,14 @@ def model_attributes(monitor, prior=None, *, copy=False):
         "n_nonzero_": n_nonzero,
         "alpha_": problem.alpha,
         "temperature_": problem.loss.temperature_of_labellings,
-        **({"entropy_index_": GINI} if problem.loss.entropy_index == GINI else {}),
+        **_index_of_entropy(problem.loss),
         **monitor.figures(),
     }
+
+
+def _index_of_entropy(loss):
+    is_usual = loss.entropy_index in (None, SHANNON)
+    return {} if is_usual else {"entropy_index_": loss.entropy_index}
 
 
 def caller_level():

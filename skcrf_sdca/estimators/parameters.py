@@ -238,7 +238,7 @@ class LossOptions:
     """The loss of an objective."""
 
     loss: LossName = parameter(Choices(LOSSES.keys()), default="log_loss")
-    """{"log_loss", "softmax_margin", "hinge", "sparsemap", "smooth_hinge"}
+    """{"log_loss", "softmax_margin", "hinge", "sparsemap", "smooth_hinge", "entmax15"}
 
     "log_loss" is the negative log-likelihood. "softmax_margin" adds to the score of
     every label path the cost of its wrong labels (Gimpel and Smith, NAACL 2010)::
@@ -265,6 +265,13 @@ class LossOptions:
     The solvers of the hinge minimise both, except for `SGDCRF`. `LBFGSCRF` does so too,
     and finds the optimum of tables. The loss of longer sequences may have kinks, at
     which `LBFGSCRF` stops with a gap.
+
+    "entmax15" is for a table, a 2-D X and a 1-D y, and for `LBFGSCRF` or ``CRF``. It
+    gives a probability to few labels, but to more than "sparsemap" (Peters et al., ACL
+    2019). With p the probabilities of the labels k of a row::
+
+        L_i(w) = max_p 4 T/3 (1 - sum_k p_k^1.5) + sum_k p_k score(x_i, k)
+                 - score(x_i, y_i)
     """
 
 
@@ -1032,9 +1039,9 @@ class OnlineLossOptions:
     """The loss of passive-aggressive steps."""
 
     loss: OnlineLossName = parameter(Choices(ONLINE_LOSSES.keys()), default="log_loss")
-    """{"log_loss", "softmax_margin", "hinge", "sparsemap", "smooth_hinge", "perceptron"}
+    """{"log_loss", "softmax_margin", "hinge", "sparsemap", "smooth_hinge", "entmax15", "perceptron"}
 
-    The first three are the same as in `SDCACRF`; the next two are refused here. With
+    The first three are the same as in `SDCACRF`; the next three are refused here. With
     "hinge" a visit is one of 1-best MIRA, the passive-aggressive algorithm PA-I: other
     labels, or other trees, are to have a score that is lower by their cost. With
     "perceptron" it is the averaged structured perceptron: a step `C` where the

@@ -193,8 +193,9 @@ class Answers(FittedModel):
     def support(self, X: Dataset) -> NDArray[Any]:
         """Return all labellings of every sequence, or graph, with a probability.
 
-        After a fit with ``loss="sparsemap"`` or ``"smooth_hinge"`` there are few of
-        these: they show the alternatives between which the model does not decide.
+        After a fit with ``loss="sparsemap"``, ``"smooth_hinge"`` or, of a table,
+        ``"entmax15"`` there are few of these: they show the alternatives between which
+        the model does not decide.
 
         Parameters
         ----------

@@ -56,9 +56,10 @@ ATTRIBUTES = {
             The scores are divided by it before probabilities are computed; 0 after a
             fit with the hinge loss, which gives none.
         entropy_index_ : float
-            1 if the probability of a labelling is in proportion to exp(score), and 2 if
-            few labellings have one, after a fit with ``loss="sparsemap"`` or
-            ``"smooth_hinge"``: the index of the entropy of Tsallis.
+            1 if the probability of a labelling is in proportion to exp(score). If few
+            labellings have one, 2 after a fit with ``loss="sparsemap"`` or
+            ``"smooth_hinge"``, and 1.5 with ``"entmax15"``: the index of the entropy of
+            Tsallis.
         """,
     "of_chains": """
         Parameters

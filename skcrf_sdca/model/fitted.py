@@ -30,6 +30,7 @@ from skcrf_sdca.data.rows import checked_sparse
 from skcrf_sdca.features.vectorizer import reading_of
 from skcrf_sdca.objective.losses import (
     LOSSES,
+    gives_few_labellings,
     gives_probabilities,
     losses_that,
     may_give_probabilities,
@@ -38,7 +39,7 @@ from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.label_parts import LabelParts
 from skcrf_sdca.structures.chain.parameters import ChainParameters, chain_blocks
-from skcrf_sdca.structures.entropy import GINI, SHANNON
+from skcrf_sdca.structures.entropy import SHANNON
 from skcrf_sdca.structures.form import Axis, Form
 from skcrf_sdca.structures.scores import LARGEST_SCORE, check_weights
 
@@ -242,12 +243,12 @@ def no_support(estimator):
     if "classes_" not in vars(estimator):
         option = LOSSES.get(getattr(estimator, "loss", None))
         index = SHANNON if option is None else option.new.entropy_index
-    if index == GINI:
+    if index not in (None, SHANNON):
         return None
     return (
         f"{type(estimator).__name__} gives every labelling a probability, or none: for "
         "few labellings with one fit with "
-        f"{losses_that(lambda own: own.new.entropy_index == GINI)}"
+        f"{losses_that(gives_few_labellings)}"
     )
 
 

@@ -11,7 +11,8 @@ entropy F is log sum_y exp s(y), and the losses are the family L(beta, gamma) of
 [Martins10, eq. 3], tau = 1 / beta. Log loss: no cost. Softmax-margin [Gimpel10]: with a
 cost. Hinge, the loss of the structural SVM: with a cost and H = 0, where F is the
 maximum. SparseMAP [Niculae18]: Gini's entropy of single labels and no cost, see
-`SparseMAP`. Smooth hinge: the same with a cost.
+`SparseMAP`. Smooth hinge: the same with a cost. Entmax: Tsallis' entropy of the labels
+of a row, see `Entmax`.
 
 For tau > 0 nothing new has to be solved: with P of objective.py
 
@@ -31,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._utils.parallel import over_ranges
-from skcrf_sdca.structures.entropy import GINI, SHANNON
+from skcrf_sdca.structures.entropy import GINI, SHANNON, TSALLIS, entmax15
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,29 @@ class SparseMAP(Loss):
         return np.concatenate(over_ranges(of_range, offsets))
 
 
+class Entmax(Loss):
+    """The conjugate of Tsallis' entropy of index 1.5, for rows of a table.
+
+    H(p) = 4/3 (1 - sum_k p_k^1.5), between Shannon's and Gini's: p has zeros, fewer
+    than that of `SparseMAP`. It is no quadratic and no logarithm, so that full passes
+    minimise it. For labellings H would be a sum over all of them, which no messages
+    make: see docs/losses.rst.
+    """
+
+    offers = frozenset({"smooth loss"})
+    needs = frozenset({"rows"})
+    entropy_index = TSALLIS
+
+    def conjugate(self, scores):
+        """Return F of each row."""
+        return entmax15(scores.local)[1]
+
+    def expectations(self, scores, weight):
+        """Return p, tied expectations of 0, and F."""
+        p, values = entmax15(scores.local)
+        return p, np.zeros_like(scores.tied), values
+
+
 LOG_LOSS = LogSumExp("log_loss")
 
 
@@ -199,8 +223,8 @@ class LossOption(NamedTuple):
 
     @property
     def needs_labels(self):
-        """Whether it needs a label at every position: for its cost, or to begin at."""
-        return self.takes_cost or "few labellings" in self.new.offers
+        """Whether it needs a label at every position, for want of a sum over labels."""
+        return self.takes_cost or "log sum" not in self.new.offers
 
 
 LOSSES = {
@@ -211,6 +235,7 @@ LOSSES = {
     "hinge": LossOption(Maximum, takes_temperature=False, takes_cost=True),
     "sparsemap": LossOption(SparseMAP, takes_temperature=True, takes_cost=False),
     "smooth_hinge": LossOption(SparseMAP, takes_temperature=True, takes_cost=True),
+    "entmax15": LossOption(Entmax, takes_temperature=True, takes_cost=False),
 }
 # Losses for online steps alone. The perceptron's loss, the hinge without a cost, is 0
 # at w = 0: there is nothing to minimise.
@@ -233,6 +258,11 @@ def losses_that(holds):
 def gives_probabilities(option):
     """Return whether a LossOption gives more than scores."""
     return option.new.entropy_index is not None
+
+
+def gives_few_labellings(option):
+    """Return whether most labellings have the probability 0 by a LossOption."""
+    return option.new.entropy_index not in (None, SHANNON)
 
 
 def may_give_probabilities(name):

@@ -7,7 +7,7 @@ from types import NoneType
 import numpy as np
 
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
-from skcrf_sdca.structures.entropy import GINI, SHANNON
+from skcrf_sdca.structures.entropy import INDICES, SHANNON
 
 # Fitted attributes that are numbers; in a file their names have no underscore.
 FIGURES = (
@@ -123,8 +123,8 @@ def figures_from(fit):
     """Return the attributes from the entry "fit" that `describe_fit` made."""
     if not set(fit) <= set(FIGURES):
         raise ModelFormatError(f"fit may have the entries {FIGURES} only")
-    if fit.get("entropy_index", SHANNON) not in (SHANNON, GINI):
-        raise ModelFormatError(f"fit: entropy_index must be {SHANNON} or {GINI}")
+    if fit.get("entropy_index", SHANNON) not in INDICES:
+        raise ModelFormatError(f"fit: entropy_index must be one of {INDICES}")
     return {f"{name}_": _from_json(number) for name, number in fit.items()}
 
 

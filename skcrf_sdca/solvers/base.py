@@ -22,6 +22,7 @@ NEEDS = {
     "log_partition": "a structure with a log partition function",
     "expect": "a structure with expectations",
     "visit": "a structure with a compiled kernel for single sequences",
+    "rows": "the rows of a table, a 2-D X and a 1-D y",
     "direct": "a structure with marginals of cliques, for an exact line search",
     "smooth loss": "a loss with temperature > 0",
     "log sum": "a loss with temperature > 0 and log Z",

@@ -1,4 +1,4 @@
-"""Scores whose probabilities are those of SparseMAP: few labellings have some.
+"""Scores whose probabilities are those of SparseMAP or entmax: few labellings have one.
 
 A distribution of few labellings answers what a mean of certain answers is: pairs and
 spans are asked for each labelling in turn, with all others forbidden.
@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from skcrf_sdca._utils.messages import lacking
-from skcrf_sdca.structures.entropy import SHANNON
+from skcrf_sdca.structures.entropy import GINI, SHANNON, TSALLIS, entmax15
 
 
 class MixedAnswers:
@@ -109,9 +109,31 @@ class MixedAnswers:
         return self._mean_of_spans("segment_probabilities", spans, types)
 
 
+class EntmaxAnswers(MixedAnswers):
+    """The same for the rows of a table, by the `entmax15` of the scores of labels."""
+
+    @cached_property
+    def mixed(self):
+        """The labels of each row and their probabilities, the largest first."""
+        found = []
+        for p in entmax15(self.local)[0]:
+            labels = np.argsort(-p, kind="stable")[: np.count_nonzero(p)]
+            found.append((labels[:, np.newaxis].astype(np.intc), p[labels]))
+        return found
+
+    def node_marginals(self):
+        """Return the probability of every label, and 0 for log Z, or -inf."""
+        p, values = entmax15(self.local)
+        return p, np.where(values > -np.inf, 0.0, -np.inf)
+
+
+_ANSWERS = {GINI: MixedAnswers, TSALLIS: EntmaxAnswers}
+
+
 @lru_cache
-def _with_mixed_answers(scores_type):
-    return type(f"Mixed{scores_type.__name__}", (MixedAnswers, scores_type), {})
+def _with_answers(index, scores_type):
+    own = _ANSWERS[index]
+    return type(f"{own.__name__}Of{scores_type.__name__}", (own, scores_type), {})
 
 
 def with_entropy(scores, index):
@@ -119,6 +141,6 @@ def with_entropy(scores, index):
     if index == SHANNON:
         return scores
     found = copy(scores)
-    found.__class__ = _with_mixed_answers(type(scores))
+    found.__class__ = _with_answers(index, type(scores))
     found.plain = scores
     return found

@@ -10,6 +10,7 @@ which solvers need some (see `skcrf_sdca.solvers.base.check_needs`):
     "expect"          expectations of what features need, in passes over all data
     "visit"           the same for one sequence at a time, compiled
     "direct"          marginals of cliques and separators, for an exact line search
+    "rows"            sequences that are rows of a table, whose labels are all there is
 
 Every structure has the abstract methods and properties of `Structure`:
 

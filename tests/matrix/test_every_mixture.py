@@ -207,9 +207,9 @@ def test_log_z_is_refused_with_the_reason():
 def test_a_file_with_another_entropy_is_refused(tmp_path):
     model, crf = kept("chain")
     other = copy(crf)
-    other.entropy_index_ = 1.5
+    other.entropy_index_ = 3.0
     save_model(other, tmp_path / "model.crf")
-    with pytest.raises(ValueError, match="entropy_index must be 1.0 or 2.0"):
+    with pytest.raises(ValueError, match=r"must be one of \(1.0, 1.5, 2.0\)"):
         load_model(tmp_path / "model.crf")
 
 

@@ -37,6 +37,8 @@ class Chain(CompiledRows, Structure):
     def __init__(self, data, n_labels, *, parts=None, **options):
         self.label_parts = parts
         super().__init__(data, n_labels, **options)
+        if self.is_table:
+            self.levels = self.levels | {"rows"}
         self.layout = self._layout()
         self.rows = self._feature_rows()
         self._check_memory()
