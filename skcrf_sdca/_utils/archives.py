@@ -12,7 +12,11 @@ import zipfile
 
 import numpy as np
 
+from skcrf_sdca._utils.memory import BLOCK
+
 FLOAT, INT = "<f8", "<i8"
+# The types of arrays that are read in blocks.
+NUMBERS = {FLOAT, INT, "<f4", "<i4", "|u1", "|b1"}
 _NPY_MAGIC = b"\x93NUMPY\x01\x00"
 _BLANKS = dict.fromkeys(map(ord, " \n"))
 _ENCRYPTED = 0x1
@@ -46,6 +50,32 @@ class Members:
         Raise ValueError if it does not have this type and shape.
         """
         return _array(f"{name}.npy", self.read(f"{name}.npy"), dtype, shape)
+
+    def streamed(self, name, new):
+        """Return the array of the member `name`.npy, read in blocks.
+
+        ``new`` makes it from a shape and a dtype, one of `NUMBERS`. ValueError if the
+        member is no such array, or is missing.
+        """
+        entry = self._unread.pop(f"{name}.npy", None)
+        if entry is None:
+            raise ValueError(f"it has no member {name}.npy")
+        with self._archive.open(entry) as member:
+            if member.read(len(_NPY_MAGIC)) != _NPY_MAGIC:
+                raise ValueError(f"{name}.npy is no .npy file, version 1.0")
+            header = np.lib.format.read_array_header_1_0
+            shape, is_fortran, dtype = header(member)
+            n_bytes = math.prod(shape) * dtype.itemsize
+            if dtype.str not in NUMBERS or is_fortran or n_bytes > entry.file_size:
+                raise ValueError(f"{name}.npy is no array of numbers in C order")
+            array = new(shape, dtype)
+            left = memoryview(array.reshape(-1).view(np.uint8))
+            while left and (n_read := member.readinto(left[:BLOCK])):
+                left = left[n_read:]
+            # At its end the checksum is compared.
+            if left or member.read(1):
+                raise ValueError(f"{name}.npy does not have the size that it declares")
+        return array
 
 
 @contextlib.contextmanager

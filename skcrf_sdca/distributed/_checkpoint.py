@@ -6,13 +6,13 @@ the certificate.
 
 import io
 import os
-import warnings
 
 import numpy as np
 
 from skcrf_sdca._utils.archives import FLOAT, INT, opened_members
 from skcrf_sdca._utils.files import atomic_write, checked_read
 from skcrf_sdca.solvers.monitor import Observer
+from skcrf_sdca.solvers.state_file import warn_unwritten
 
 
 class Checkpoint(Observer):
@@ -52,12 +52,7 @@ class Checkpoint(Observer):
             with atomic_write(self.path) as file:
                 file.write(archive.getbuffer())
         except OSError as error:
-            warnings.warn(
-                f"no checkpoint was written: {error}; the fit goes on, and a file that "
-                "was there before is unchanged",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn_unwritten(error)
             return
         self._n_unwritten = 0
 

@@ -79,8 +79,8 @@ def alpha_path(
     Parameters
     ----------
     estimator : SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF, SGDCRF, SegmentCRF or GraphCRF
-        Cloned, not changed; not a Pipeline. Its ``alpha`` and ``warm_start`` do not
-        matter.
+        Cloned, not changed; not a Pipeline. Its ``alpha``, ``warm_start`` and
+        ``checkpoint`` do not matter.
     X, y : as in the ``fit`` of the estimator
     alphas : iterable of float
         Strengths of the regularisation, > 0, each once, in any order.
@@ -168,6 +168,9 @@ def _steps(estimator, data, alphas):
 def _fitted(estimator, data, state, **params):
     """Return a clone with parameters that was fitted from a state, and its state."""
     crf = clone(estimator).set_params(**params, warm_start=True)
+    if "checkpoint" in crf.get_params(deep=False):
+        # A file has one state, and that of another alpha starts each fit.
+        crf.set_params(checkpoint=None)
     crf._warm_state = state
     crf.fit(data.X, data.y, sample_weight=data.sample_weight)
     state = vars(crf).pop("_warm_state")

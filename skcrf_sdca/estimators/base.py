@@ -43,6 +43,7 @@ from skcrf_sdca.objective.losses import (
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.solvers.monitor import CHECKED_LATER, FitMonitor
+from skcrf_sdca.solvers.state_file import StateFile
 from skcrf_sdca.solvers.storage import FilesWarning
 from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.entropy import SHANNON
@@ -223,7 +224,9 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
             if start is not None:
                 self._check_no_state()
                 solver.start_at(*start)
-        return self._run(solver, training.attributes, **arguments)
+        path = self._given("checkpoint")
+        observers = [] if path is None else [StateFile(path, solver)]
+        return self._run(solver, training.attributes, observers=observers, **arguments)
 
     def _run(
         self,
@@ -285,14 +288,14 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
 
     def _attributes_of_run(self, solver, fitted):
         """Return the attributes beside ``fitted`` that only some estimators have."""
-        if not self.warm_start:
+        if not self.warm_start or self._given("checkpoint") is not None:
             return {}
         form = solver.problem.structure.vector_form()
         return {"_warm_state": {**solver.state(), "form": form}}
 
     def _check_no_state(self):
         """Raise ValueError for `init` beside the state of a warm start."""
-        if self.warm_start and getattr(self, "_warm_state", None) is not None:
+        if self.warm_start and self._has_state():
             raise ValueError(
                 "init and warm_start=True both say where to start; leave out init, or "
                 "set warm_start=False"

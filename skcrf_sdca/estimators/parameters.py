@@ -654,7 +654,22 @@ class DualOptions(AccelerationOptions):
 
 
 @parameters
-class MemoryOptions:
+class CheckpointOptions:
+    """Where a fit that was killed goes on."""
+
+    checkpoint: FilePath | None = parameter(str, PathLike, None, default=None)
+    """str or path
+
+    File for the state of the solver, such as its dual variables, which is written after
+    every epoch. With ``warm_start=True`` a fit begins with the state in this file, if
+    there is one: so a fit goes on that was killed. `DistributedCRF` writes weights
+    alone, for ``fit(..., resume=True)``. If the file cannot be written, as on a full
+    disk, the fit goes on with a warning.
+    """
+
+
+@parameters
+class MemoryOptions(CheckpointOptions):
     """What may be in memory."""
 
     memory: float | str | None = parameter(POSITIVE, str, None, default="auto")
@@ -1162,7 +1177,7 @@ class OnlineDependencyOptions(
 
 
 @parameters
-class PartitionOptions:
+class PartitionOptions(CheckpointOptions):
     """How partitions work together."""
 
     method: Literal["lbfgs", "dual"] = "lbfgs"
@@ -1177,12 +1192,6 @@ class PartitionOptions:
     """int
 
     Rounds of communication per epoch of the dual method.
-    """
-    checkpoint: FilePath | None = parameter(str, PathLike, None, default=None)
-    """str or path
-
-    File that the weights are written to, for ``fit(..., resume=True)``. If it cannot be
-    written, as on a full disk, the fit goes on with a warning.
     """
     checkpoint_every: int = parameter(COUNT, default=10)
     """int

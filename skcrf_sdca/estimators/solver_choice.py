@@ -19,6 +19,7 @@ not see where a sequence ends.
 """
 
 import inspect
+import os
 from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple
@@ -47,6 +48,7 @@ from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.solvers.sdca_bound import SDCABound
 from skcrf_sdca.solvers.sgd_methods import METHODS
+from skcrf_sdca.solvers.state_file import read_state
 from skcrf_sdca.structures.chain.curvature import Curvature, Whitening
 from skcrf_sdca.structures.weight_choice import AUTO, observed_weights
 
@@ -187,13 +189,28 @@ class HasSolver:
             solver = partial(ProximalPoint, solver=solver)
         if is_averaged:
             solver = partial(Averaged, solver=solver)
-        state = getattr(self, "_warm_state", None) if self.warm_start else None
+        state = self._state_of_start(problem)
         if state is not None:
             self._check_same_form(state, problem.structure)
         rng = as_generator(self.random_state)
         if isinstance(problem.targets, PartialLabels):
             return CCCP(problem, rng, inner=solver, state=state, **options)
         return solver(problem, rng, state=state, **options)
+
+    def _has_state(self):
+        """Return whether there is the state of another fit."""
+        path = getattr(self, "checkpoint", None)
+        is_kept = getattr(self, "_warm_state", None) is not None
+        return is_kept or (path is not None and os.path.exists(path))
+
+    def _state_of_start(self, problem):
+        """Return the state that a fit goes on from, None if it begins anew."""
+        if not (self.warm_start and self._has_state()):
+            return None
+        path = getattr(self, "checkpoint", None)
+        if path is not None and os.path.exists(path):
+            return read_state(path, problem)
+        return self._warm_state
 
     def _message_of(self, monitor):
         """Return the warning of a fit that ended above its target, or None."""

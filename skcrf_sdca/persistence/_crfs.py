@@ -94,9 +94,9 @@ def describe_crf(crf, vectorizer=None):
 
 
 def _parameters_of(crf):
-    """Return the parameters that a file has: no function of the user."""
+    """Return the parameters that a file has: no function and no path of the user."""
     parameters = crf.get_params(deep=False)
-    none = dict.fromkeys(parameters.keys() & {"segment_features"})
+    none = dict.fromkeys(parameters.keys() & {"segment_features", "checkpoint"})
     if _has_arc_features(crf):
         none["features"] = None
     if not isinstance(parameters.get("label_features"), str):

@@ -52,9 +52,9 @@ class ActiveSets(NamedTuple):
         """Return the arrays by name, without the rows that no sequence needs."""
         most = self.size.max(initial=1)
         return {
-            "paths": self.paths[:most].copy(),
-            "share": self.share[:most].copy(),
-            "size": self.size.copy(),
+            "paths": self.paths[:most],
+            "share": self.share[:most],
+            "size": self.size,
         }
 
 

@@ -64,6 +64,9 @@ class Observer:
     def begin_epoch(self):
         """Handle the beginning of an epoch."""
 
+    def end_visits(self):
+        """Handle the end of the visits of an epoch, also where no row is made."""
+
     def end_epoch(self, row):
         """Take the row of the history just made; return True to stop.
 
@@ -161,6 +164,8 @@ class FitMonitor:
         self._seconds += self.clock() - self._resumed
         solver, n = self.solver, self.solver.problem.n_sequences
         self._n_epochs += solver.certify_every
+        for observer in self.observers:
+            observer.end_visits()
         waits = self._waits()
         if waits and not any(observer.reads_rows for observer in self.observers):
             self._resumed = self.clock()

@@ -1,0 +1,119 @@
+"""The state of a solver in a file, from which a fit goes on that was killed.
+
+The file is a zip archive of arrays, with a checksum of the data that the state belongs
+to. It is replaced as a whole after every epoch: a process that is killed leaves the
+state of the epoch before. Arrays are written and read in blocks, so that dual variables
+that lie in files are never in memory as a whole.
+"""
+
+import warnings
+import zipfile
+import zlib
+
+import numpy as np
+import scipy.sparse as sp
+
+from skcrf_sdca._utils import mapped_arrays
+from skcrf_sdca._utils.archives import INT, opened_members
+from skcrf_sdca._utils.files import atomic_write, checked_read
+from skcrf_sdca._utils.memory import BLOCK
+from skcrf_sdca.objective.targets import Labels
+from skcrf_sdca.solvers.monitor import Observer
+
+# The member with the checksum of the data.
+DATA = "data"
+# No solver has as many arrays in its state.
+MOST_MEMBERS = 32
+
+
+class StateFile(Observer):
+    """Writes the state of a solver to a file after every epoch.
+
+    Where it cannot be written, as on a full disk, the fit goes on: a warning says so,
+    and the next epoch tries again.
+
+    Parameters
+    ----------
+    path : str or path-like
+    solver : Solver
+    """
+
+    reads_rows = False
+
+    def __init__(self, path, solver):
+        self.path, self.solver = path, solver
+        self.data = np.array(checksum_of(solver.problem), dtype=INT)
+
+    def end_visits(self):
+        """Write the state."""
+        arrays = {DATA: self.data, **self.solver.state()}
+        try:
+            with atomic_write(self.path) as file, zipfile.ZipFile(file, "w") as archive:
+                for name, array in arrays.items():
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                        _write(member, np.asarray(array, order="C"))
+        except OSError as error:
+            warn_unwritten(error)
+
+
+def _write(file, array):
+    form = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(file, form)
+    for block in _blocks(array):
+        file.write(block)
+
+
+def _blocks(array):
+    """Yield the bytes of an array in blocks."""
+    values = np.ravel(array)
+    for begin in range(0, len(values), BLOCK):
+        yield np.ascontiguousarray(values[begin : begin + BLOCK]).view(np.uint8)
+
+
+def warn_unwritten(error):
+    """Warn that a checkpoint could not be written."""
+    warnings.warn(
+        f"no checkpoint was written: {error}; the fit goes on, and a file that was "
+        "there before is unchanged",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def read_state(path, problem):
+    """Return the state in a file.
+
+    Raise ValueError if the file is damaged, or is of other data than the problem has.
+    """
+    with (
+        checked_read(path, _refused) as file,
+        opened_members(file, MOST_MEMBERS) as members,
+    ):
+        names = [name.removesuffix(".npy") for name in members.sizes()]
+        state = {name: members.streamed(name, mapped_arrays.zeros) for name in names}
+        if state.pop(DATA, None) != checksum_of(problem):
+            raise ValueError("it is of a fit to other data, or of another model")
+    return {name: array if array.ndim else array[()] for name, array in state.items()}
+
+
+def _refused(message):
+    """Return the error of a file that has no state of the problem."""
+    return ValueError(
+        f"{message}; give another file as `checkpoint`, delete this one, or set "
+        "warm_start=False, which replaces it"
+    )
+
+
+def checksum_of(problem):
+    """Return a checksum of the data of a problem, and of the form of its weights."""
+    X, checksum = problem.data.X, problem.new_parameters().w.size
+    arrays = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+    arrays.append(problem.offsets)
+    if isinstance(problem.targets, Labels):
+        arrays.append(problem.targets.labels)
+    if isinstance(problem.constraints, tuple):
+        arrays += problem.constraints
+    for array in arrays:
+        for block in _blocks(array):
+            checksum = zlib.crc32(block, checksum)
+    return checksum
