@@ -246,7 +246,11 @@ class DistributedCRF(DistributedOptions, ChainCRF):
             rng = check_random_state(self.random_state)
             seeds = rng.randint(2**31, size=problem.cluster.n_partitions).tolist()
             return CoCoA(
-                problem, n_rounds=self.n_rounds, max_iter=self.max_iter, seeds=seeds
+                problem,
+                n_rounds=self.n_rounds,
+                max_iter=self.max_iter,
+                seeds=seeds,
+                memory=self.memory,
             )
         # A checkpoint has weights only: no dual point from which CoCoA+ could go on.
         state = {"w": load_weights(self.checkpoint, problem)} if resume else None

@@ -129,10 +129,13 @@ class CommonProblem(Objective):
                 self.traffic["received"] += part.w.nbytes
         return model.w, total, largest
 
-    def start_dual(self, seeds):
-        """Let all partitions start at their labels; return w_hat(mu)."""
+    def start_dual(self, seeds, memory):
+        """Let all partitions start at their labels; return w_hat(mu).
+
+        ``memory`` is what the dual variables of each, and its data in a file, may take.
+        """
         self.traffic["rounds"] += 1
-        calls = ((seed,) for seed in seeds)
+        calls = ((seed, memory) for seed in seeds)
         return self._take_dual(self.cluster.map("start_dual", calls))
 
     def visit(self, w, fraction):
@@ -173,11 +176,12 @@ class CoCoA(Solver):
 
     If a partition loses its dual state, L-BFGS makes at most ``max_iter`` iterations
     from the weights of the last round. An epoch has ``n_rounds``, and each partition a
-    seed of its dual solver.
+    seed of its dual solver, and ``memory`` for it.
     """
 
-    def __init__(self, problem, *, n_rounds, max_iter, seeds):
+    def __init__(self, problem, *, n_rounds, max_iter, seeds, memory):
         self.problem = problem
+        self.memory = memory
         self.n_rounds = n_rounds
         self.max_iter = max_iter
         self.seeds = seeds
@@ -186,7 +190,7 @@ class CoCoA(Solver):
 
     def run(self, end_epoch):
         """Make epochs until ``end_epoch()``, called after each, returns True."""
-        w = self.problem.start_dual(self.seeds)
+        w = self.problem.start_dual(self.seeds, self.memory)
         done = False
         while not done:
             try:

@@ -197,13 +197,16 @@ class Partition:
         part /= self._n_partitions
         return Sums(part, self.share * loss, largest)
 
-    def start_dual(self, seed):
-        """Start the dual solver at the labels; return Sums, with the entropies."""
+    def start_dual(self, seed, memory):
+        """Start the dual solver at the labels; return Sums, with the entropies.
+
+        Beyond ``memory`` its dual variables lie in files, as those of `OEGCRF`.
+        """
         # Threads would cut the sequences once more, and change the model.
         alone = copy.copy(self.problem)
         alone.structure = copy.copy(self.problem.structure)
         alone.structure.n_jobs = None
-        self.solver = OEG(alone, np.random.default_rng(seed))
+        self.solver = OEG(alone, np.random.default_rng(seed), memory=memory)
         return self._dual_sums(self.solver.kernel.n_oracle_calls)
 
     def visit(self, w, fraction):

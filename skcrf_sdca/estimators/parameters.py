@@ -681,7 +681,8 @@ class MemoryOptions(CheckpointOptions):
     which the environment variable TMPDIR names, and ``sampling="gap"`` becomes
     "window", whose window has the part of the data that fits. The model ends at the
     same optimum, and ``history_["window"]`` says what part that is. With None they are
-    always in memory. Solvers without dual variables ignore it.
+    always in memory. Solvers without dual variables ignore it. For `DistributedCRF` it
+    is the memory of each partition.
     """
 
 
@@ -1177,7 +1178,7 @@ class OnlineDependencyOptions(
 
 
 @parameters
-class PartitionOptions(CheckpointOptions):
+class PartitionOptions(MemoryOptions):
     """How partitions work together."""
 
     method: Literal["lbfgs", "dual"] = "lbfgs"

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from samples import small_disk
+from samples import peak_of, small_disk
 from skcrf_sdca import LBFGSCRF, DualityGapMonitor, PackedSequences, make_tagger
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.distributed import DistributedCRF, _estimator
@@ -21,6 +21,8 @@ from skcrf_sdca.distributed._checkpoint import load_weights
 from skcrf_sdca.distributed._local import LocalCluster
 from skcrf_sdca.distributed._partition import Partition
 from skcrf_sdca.persistence import PackedCorpus, save_model
+from skcrf_sdca.solvers.samplers import WINDOW
+from skcrf_sdca.structures import structure
 from skcrf_sdca.text import Suffix, TokenFeatures
 
 METHODS = ("dual", "lbfgs")
@@ -452,12 +454,61 @@ class Forgetful(LocalCluster):
         yield from super().map(method, arguments, lasting=lasting)
 
 
-def test_a_lost_dual_state_does_not_change_the_optimum(chains, monkeypatch, caplog):
+@pytest.fixture
+def storages(monkeypatch):
+    """Return the list of where partitions put their dual variables."""
+    found, start = [], Partition.start_dual
+
+    def start_dual(partition, *arguments):
+        sums = start(partition, *arguments)
+        found.append(partition.solver.storage)
+        return sums
+
+    monkeypatch.setattr(Partition, "start_dual", start_dual)
+    return found
+
+
+def test_partitions_draw_inside_windows_of_their_own(chains, storages):
+    X, y = chains
+    serial = LBFGSCRF(tol=1e-12).fit(X, y)
+    crf = DistributedCRF(method="dual", tol=1e-9, memory=200, random_state=0)
+    crf.fit(cut(X, y, 3))
+    assert all(storage.in_files and storage.window <= WINDOW for storage in storages)
+    assert crf.primal_objective_ == pytest.approx(serial.primal_objective_, rel=1e-7)
+    crf.set_params(memory="1 GB").fit(cut(X, y, 3))
+    assert [storage.in_files for storage in storages] == 3 * [True] + 3 * [False]
+    with pytest.raises(ValueError, match=r"partition 0: memory='all' is no size"):
+        crf.set_params(memory="all").fit(cut(X, y, 3))
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_partitions_in_files_take_the_memory_of_a_window(n_jobs, tmp_path, monkeypatch):
+    monkeypatch.setattr(structure, "BLOCK", 2**12)
+    rng = np.random.default_rng(0)
+    rows = sp.csr_array(rng.random((2**16, 1)) < 0.5, dtype=float)
+    PackedSequences(rows, np.arange(0, 2**16 + 1, 2**8)).save(tmp_path / "X")
+    labels = rng.integers(4, size=2**16)
+
+    def read():
+        return PackedSequences.open(tmp_path / "X"), labels
+
+    crf = DistributedCRF(method="dual", max_iter=1, tol=1.0, n_jobs=n_jobs)
+    crf.fit([read])
+    in_memory = peak_of(lambda: crf.set_params(memory=None).fit([read]))
+    in_files = peak_of(lambda: crf.set_params(memory="1 kB").fit([read]))
+    # The natural parameters and expectations of each position.
+    assert in_files < in_memory - 10 * labels.size
+
+
+@pytest.mark.parametrize("memory", [None, 200])
+def test_a_lost_dual_state_does_not_change_the_optimum(
+    memory, chains, monkeypatch, caplog
+):
     X, y = chains
     serial = LBFGSCRF(tol=1e-12).fit(X, y)
     monkeypatch.setattr(_estimator, "LocalCluster", Forgetful)
     crf = DistributedCRF(method="dual", n_rounds=3, tol=1e-9, random_state=0)
-    crf.fit(cut(X, y, 3))
+    crf.set_params(memory=memory).fit(cut(X, y, 3))
     assert "partition 1 has lost its dual state" in caplog.text
     assert distance(crf, serial) < 1e-3
     assert (crf.history_["dual"] <= serial.primal_objective_ + 1e-9).all()
