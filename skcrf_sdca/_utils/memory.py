@@ -38,9 +38,18 @@ _LIMITS = (
 def available_memory():
     """Return the largest number of bytes that a process can get, None if it is unknown.
 
+    On Linux it is `memory_for_files` up to the limits of the process. Elsewhere it is
+    all memory of the machine.
+    """
+    found = memory_for_files()
+    return found and min([found, *_limits_of_process()])
+
+
+def memory_for_files():
+    """Return how many bytes of mapped files memory can hold, None if it is unknown.
+
     On Linux these are the memory that is free or can be freed, and the swap space, up
-    to the limits of the container and of the process. Elsewhere it is all memory of the
-    machine.
+    to the limits of the container. The limits of the process do not count files.
     """
     try:
         lines = dict(line.split(":") for line in _MEMINFO.read_text().splitlines())
@@ -49,7 +58,7 @@ def available_memory():
         ]
     except (OSError, ValueError, KeyError):
         return _machine_memory()
-    limits = [*map(_number_in, _LIMITS), *_limits_of_process()]
+    limits = map(_number_in, _LIMITS)
     return min([sum(free), *(limit for limit in limits if limit is not None)])
 
 
@@ -107,6 +116,8 @@ def size_text(n_bytes):
 
 def _limits_of_process():
     """Yield how many bytes `ulimit -v` and `ulimit -d` leave this process, if any."""
+    if not _SIZES.exists():
+        return
     for name, place in (("RLIMIT_AS", 0), ("RLIMIT_DATA", 5)):
         limit = resource.getrlimit(getattr(resource, name))[0]
         if limit != resource.RLIM_INFINITY:

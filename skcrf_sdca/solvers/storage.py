@@ -15,6 +15,7 @@ from skcrf_sdca._utils import mapped_arrays
 from skcrf_sdca._utils.memory import (
     available_memory,
     may_fit,
+    memory_for_files,
     n_bytes_of,
     size_text,
 )
@@ -60,6 +61,16 @@ class Storage(NamedTuple):
     def in_files(self):
         """Whether they lie in files."""
         return self.new_array is not np.zeros
+
+    def has_room(self, n_bytes):
+        """Return whether so many more bytes in files would stay in memory.
+
+        This is no matter of ``memory``: the system frees the pages when it needs them.
+        """
+        if not self.in_files or n_bytes > mapped_arrays.free_space():
+            return False
+        most = memory_for_files()
+        return most is not None and self.needed + n_bytes <= SHARE * most
 
     def described(self):
         """Return where they lie, and why, as a part of a message."""

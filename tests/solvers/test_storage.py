@@ -30,7 +30,7 @@ from skcrf_sdca import (
 from skcrf_sdca._utils import archives, mapped_arrays
 from skcrf_sdca.data import label_encoding
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.solvers import partition, state_file, storage
+from skcrf_sdca.solvers import oeg, partition, state_file, storage
 from skcrf_sdca.solvers.samplers import WINDOW
 from skcrf_sdca.solvers.storage import FilesWarning
 from skcrf_sdca.structures import structure
@@ -240,6 +240,21 @@ def test_two_fits_of_one_packed_file_have_files_of_their_own(tmp_path):
     expected = SDCACRF(**TIGHT).fit(X, y).primal_objective_
     assert_allclose([f.primal_objective_ for f in fits], expected, rtol=1e-8)
     assert vectorized.transform(X).n_bytes_mapped == 0
+
+
+def test_expectations_lie_in_files_where_memory_can_hold_them(monkeypatch):
+    X, y = chains()
+    monkeypatch.setattr(oeg, "MOST_STORED", 0)
+    crf = OEGCRF(memory="1 kB", random_state=0, tol=1e-5)
+    calls, coefs = [], []
+    for n_bytes in 10**9, 1000, None:
+        monkeypatch.setattr(storage, "memory_for_files", lambda n=n_bytes: n)
+        crf.fit(X, y)
+        calls.append(crf.history_["oracle_calls"][-1])
+        coefs.append(crf.coef_)
+    # Visits that derive their expectations call the oracle once more.
+    assert calls[0] < calls[1] == calls[2]
+    assert_array_equal(coefs[0], coefs[1])
 
 
 KILLED = """
