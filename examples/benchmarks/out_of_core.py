@@ -17,7 +17,7 @@ table is printed, and written as out_of_core.csv.
 
     python examples/benchmarks/out_of_core.py [--quick]
 
-takes 6 GB of disk in the folders of ``--cache`` and of temporary files, and reads
+takes 9 GB of disk in the folders of ``--cache`` and of temporary files, and reads
 /proc: Linux only.
 """
 

@@ -32,6 +32,12 @@ def add_fit_options(group):
         "--max-iter", type=int, metavar="N", help="maximum number of epochs"
     )
     group.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="keep the state of the fit in this file after every epoch, and begin with "
+        "it if it is there: the same command goes on after it was killed",
+    )
+    group.add_argument(
         "--decoding",
         choices=[*DECODERS],
         default=VITERBI,
@@ -127,6 +133,8 @@ def parameters(options, n_sequences, scheme, has_pairs):
         "l1_ratio": l1_ratio,
         "tol": options.tol,
         "max_iter": options.max_iter,
+        "checkpoint": options.checkpoint,
+        "warm_start": True if options.checkpoint else None,
         "n_jobs": options.jobs,
         "random_state": options.seed,
         "features": options.features,

@@ -51,7 +51,8 @@ def best_penalty(tagger, train, held_out, search, say):
     ``search`` is one of SEARCHES of `alpha_path`. It judges by fits that end early. So
     the best one and the default are fitted to the end, and the better is returned.
     """
-    features, crf = tagger[0], clone(tagger[-1]).set_params(verbose=0)
+    features, crf = tagger[0], clone(tagger[-1])
+    crf.set_params(verbose=0, checkpoint=None, warm_start=False)
     X = features.fit(train[0]).transform(train[0])
     metric, scorer = scorer_of_labels(train[1])
     held_out = features.transform(held_out[0]), held_out[1]

@@ -131,7 +131,7 @@ def _fitted(fit, options):
     begin = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr):
         tagger = fit()
-    crf = tagger[-1]
+    crf = tagger[-1].set_params(checkpoint=None, warm_start=False)
     seconds, epochs = time.perf_counter() - begin, crf.history_["seconds"][-1]
     check_has_features(crf.n_features_in_, options)
     if crf.l1_ratio > 0.0:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -88,6 +90,28 @@ def test_a_model_of_packed_text_is_that_of_the_text(run, name, options, fit):
     assert p[-1].transitions == d[-1].transitions
     tagged = [run(f"tag -m {model} {name}") for model in "pd"]
     assert tagged[0] == tagged[1]
+
+
+@pytest.mark.parametrize("source", ["a.txt", "packed"])
+def test_a_fit_with_a_checkpoint_goes_on(source, run):
+    assert run("pack -q a.txt -o packed")[0] == 0
+    options = f"train {source} -o p --alpha 0.01 --solver sdca"
+
+    def n_epochs(more):
+        status, _, err = run(f"{options} {more}")
+        assert status == 0, err
+        return int(re.search(r"solver sdca, (\d+) epochs", err)[1])
+
+    n_epochs("--tol 0.1 --checkpoint state")
+    kept = Path("state").read_bytes()
+    n_left = n_epochs("--tol 1e-6 --checkpoint state")
+    assert n_left < n_epochs("--tol 1e-6")
+    crf = load_model("p")[-1]
+    assert (crf.checkpoint, crf.warm_start) == (None, False)
+    Path("state").write_bytes(kept[:-1])
+    status, _, err = run(f"{options} --checkpoint state")
+    assert status == 1
+    assert "state cannot be read" in err
 
 
 def test_the_messages_say_what_was_read_and_what_is_packed(run):
