@@ -642,14 +642,11 @@ class DualOptions(AccelerationOptions):
     the row's dual variables from its probabilities, times the square root of its
     importance [LePriol18]_ (eq. 49).
     """
-    sampling_mix: float | Literal["auto"] = parameter(
-        SHARE, Choices({"auto"}), default="auto"
-    )
-    """float in [0, 1] or "auto"
+    sampling_mix: float = parameter(SHARE, default=0.8)
+    """float in [0, 1]
 
     Probability of sampling from this distribution; otherwise the next sequence is
-    sampled uniformly. "auto" is 0.5 in an accelerated fit, which moves the scores of
-    all sequences before each epoch, so that the last gaps say less, and 0.8 in others.
+    sampled uniformly.
     """
 
 

@@ -178,9 +178,6 @@ class HasSolver:
 
     def _made_solver(self, solver, problem, acceleration):
         options = self._options_of(solver)
-        # The default of the solver, or of what accelerates it.
-        if options.get("sampling_mix") == AUTO:
-            del options["sampling_mix"]
         # An average is a dual point, from which w follows if the penalty has curvature.
         # Weights go to and fro where the loss is not smooth.
         is_rough = issubclass(solver, BCFW) and not problem.loss.is_smooth

@@ -457,11 +457,19 @@ class ProximalProblem(Problem):
     """A problem with a `Proximal` penalty, which visits are made for.
 
     Its certificates are certificates of ``plain``, the problem without the distance,
-    for any w and mu.
+    for any w and mu. Every full pass calls ``look(conjugate, scores, begin, end)``, if
+    it is set, with the Scores of begin <= i < end and their F_i.
     """
+
+    look = None
 
     def __init__(self, plain, penalty):
         vars(self).update(vars(plain), plain=plain, penalty=penalty)
+
+    def _losses(self, conjugate, scores, begin, end):
+        if self.look is not None:
+            self.look(conjugate, scores, begin, end)
+        return super()._losses(conjugate, scores, begin, end)
 
     @property
     def _sizes_of_rows(self):

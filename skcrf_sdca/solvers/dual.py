@@ -21,6 +21,7 @@ from skcrf_sdca.solvers.samplers import (
     non_uniformity,
 )
 from skcrf_sdca.solvers.storage import storage_for
+from skcrf_sdca.structures.structure import sums_of_items
 from skcrf_sdca.structures.weight_choice import AUTO
 
 # In a start from weights the targets of unseen sequences exceed other labels by this.
@@ -41,6 +42,8 @@ class DualSolver(EpochSolver):
         mu, with ``local``.
     entropy, gaps : ndarrays of shape (n,)
         H(mu_i), and the gap of each sequence when last visited, `unvisited` before.
+    seen : ndarray of shape (n,)
+        The gaps that `look` has found last.
     storage : Storage
         Where the dual variables lie.
     sampling : str
@@ -70,6 +73,7 @@ class DualSolver(EpochSolver):
         self.entropy = np.empty(problem.n_sequences)
         self.unvisited = first_gap(problem)
         self.gaps = np.full(problem.n_sequences, self.unvisited)
+        self.seen = np.zeros(problem.n_sequences)
 
     @property
     def dual(self):
@@ -253,6 +257,22 @@ class DualSolver(EpochSolver):
             self.entropy,
             self.largest_parameter(),
         )
+
+    def look(self, conjugate, scores, begin, end):
+        """Keep the gaps of begin <= i < end at the weights of a full pass."""
+        offsets, tied = self.problem.offsets[begin : end + 1], self.model.tied
+        if (fixed := self.problem.structure.fixed) is not None:
+            tied = tied + fixed.tied
+        local = self.marginals.local[offsets[0] : offsets[-1]]
+        expected = sums_of_items(np.einsum("tk,tk->t", local, scores.local), offsets)
+        expected += self.marginals.tied_scores(tied, begin, end)
+        self.seen[begin:end] = conjugate - self.entropy[begin:end] - expected
+
+    def record_seen(self):
+        """Record the gaps that the last full pass has seen, as visits do."""
+        visited = self.gaps < self.unvisited
+        self.gaps[visited] = np.maximum(self.seen[visited], 0.0)
+        self._on_threads("record_gaps")
 
     def move_center(self, kappa, z):
         """Change the penalty of the problem, see `Proximal.move`; mu stays."""

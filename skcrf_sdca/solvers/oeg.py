@@ -174,6 +174,10 @@ class DerivedExpectations:
 
         return np.sum(over_ranges(of_range, self.offsets), axis=0)
 
+    def tied_scores(self, tied, begin, end):
+        """Return <tied[i], tied scores> of begin <= i < end."""
+        return self._potentials(begin, end).tied_scores(tied, 0, end - begin)
+
     def _potentials(self, begin, end):
         """Return the Potentials of begin <= i < end."""
         first, last = self.offsets[[begin, end]]

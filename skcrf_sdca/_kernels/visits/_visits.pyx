@@ -229,6 +229,14 @@ cdef class DualVisitor(Visitor):
         """Have visits move weights by factors, see `Weights.set_factors`."""
         self.item.weights.set_factors(code, value, bias_factor)
 
+    def record_gaps(self):
+        """Tell the sampler the gaps after they were changed outside of visits."""
+        cdef Py_ssize_t place
+        if self.sampler.by_residual:
+            return
+        for place in range(self.n_own()):
+            self.sampler.record(place, self.gaps[self.own(place)])
+
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Store a new gap of sequence i, and tell the sampler."""
         self.gaps[i] = gap

@@ -14,6 +14,7 @@ from skcrf_sdca._kernels.math._transitions import TransitionLayout, all_transiti
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.structures.entropy import mixture_entropy, uniform_mixture_entropy
+from skcrf_sdca.structures.structure import sums_of_items
 
 
 def edge_offsets(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -110,6 +111,14 @@ class Marginals:
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that a warm start needs."""
         return {"node": self.node, "edge": self.edge}
+
+    def tied_scores(
+        self, tied: NDArray[np.float64], begin: int, end: int
+    ) -> NDArray[np.float64]:
+        """Return <tied expectations of i, tied scores> of begin <= i < end."""
+        bounds = self.edge_offsets[begin : end + 1]
+        edges = by_pairs(self.edge[bounds[0] : bounds[-1]])
+        return sums_of_items(np.einsum("ep,p->e", edges, tied.ravel()), bounds)
 
     @property
     def local(self) -> NDArray[np.float64]:

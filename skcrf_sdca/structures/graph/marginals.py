@@ -8,6 +8,7 @@ import numpy as np
 from skcrf_sdca._kernels.inference import _graph_marginals
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.structures.entropy import mixture_entropy
+from skcrf_sdca.structures.structure import tied_scores
 
 
 class GraphMarginals:
@@ -60,6 +61,10 @@ class GraphMarginals:
     def _used(self):
         """The numbers of all cliques."""
         return self.table[: self.bounds[0][-1]]
+
+    def tied_scores(self, tied, begin, end):
+        """Return <tied[i], tied scores> of begin <= i < end."""
+        return tied_scores(self.tied[begin:end], tied)
 
     def state(self):
         """Return the array that a warm start needs: all others derive from it."""
