@@ -86,8 +86,10 @@ OF_CHAINS: Table = {
     SUBGRADIENTS: SOLVERS["sgd"],
 }
 
-# Labels from which OEG takes less time and memory than SDCA with marginals of cliques.
-MANY_LABELS = 12
+# Labels from which OEG takes less time and memory than SDCA with marginals of cliques,
+# and the mean number of positions from which it does: in shorter sequences an epoch
+# costs as much, and SDCA takes fewer.
+MANY_LABELS, MANY_IN_SEQUENCE = 12, 5.0
 # R^2 / (alpha n^2) of dense features from which L-BFGS is faster than SAG. And R^2 /
 # (alpha n) from which it is faster than dual ascent, if SAG does not whiten them.
 FEW_SEQUENCES, HUGE = 30.0, 1e3
@@ -287,7 +289,7 @@ def choose(problem, dual=None):
     problem : Problem
     dual : str, default=None
         The dual solver that is taken. By default, for chains, the one for the number of
-        labels, and SAG beside it, which whitens their features.
+        labels and of positions, and SAG beside it, which whitens their features.
 
     Returns
     -------
@@ -296,20 +298,19 @@ def choose(problem, dual=None):
     """
     may_be_sag = dual is None
     if dual is None:
-        # Without marginals of cliques SDCA has a bound of the entropy in their place.
-        has_cliques = "direct" in problem.structure.levels
-        is_small = problem.structure.n_labels < MANY_LABELS or not has_cliques
-        mixes_few = "few labellings" in problem.loss.offers
-        dual = "sdca" if is_small or mixes_few else "oeg"
+        dual = _dual_for(problem)
     if "few labellings" in problem.loss.offers:
         return Choice(dual, "a loss whose expectations mix few labellings")
     if "log sum" not in problem.loss.offers:
         return Choice("lbfgs", "a loss that is no log sum exp")
-    n_labels = problem.structure.n_labels
+    labels = f"{problem.structure.n_labels} labels"
+    if may_be_sag and _are_short(problem):
+        own, length = words(), problem.mean_length
+        labels += f", {own.sequence}s of {length:.1f} {own.position}s"
     if "gradient" not in problem.penalty.offers:
-        return Choice(dual, f"a penalty with L1, {n_labels} labels")
+        return Choice(dual, f"a penalty with L1, {labels}")
     form = _form(problem)
-    reason = f"{form} features, {n_labels} labels"
+    reason = f"{form} features, {labels}"
     if _suits_full_passes(problem, is_dense=form != "sparse"):
         n, length = problem.n_weighted, problem.mean_length
         long = f"{n} {words().sequence}s of {length:.0f} {words().position}s"
@@ -317,6 +318,21 @@ def choose(problem, dual=None):
     if may_be_sag and Curvature.suits(problem.structure):
         return _by_size(problem, dual)
     return Choice(dual, reason)
+
+
+def _dual_for(problem):
+    """Return the dual solver of chains."""
+    # Without marginals of cliques SDCA has a bound of the entropy in their place.
+    has_cliques = "direct" in problem.structure.levels
+    is_small = problem.structure.n_labels < MANY_LABELS or not has_cliques
+    mixes_few = "few labellings" in problem.loss.offers
+    return "sdca" if is_small or mixes_few or _are_short(problem) else "oeg"
+
+
+def _are_short(problem):
+    """Return whether sequences of many labels are short."""
+    is_large = problem.structure.n_labels >= MANY_LABELS
+    return is_large and problem.mean_length < MANY_IN_SEQUENCE
 
 
 def _form(problem):

@@ -98,6 +98,20 @@ def test_sparse_features_are_chosen_for_by_the_labels():
 
 
 @UNFINISHED
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
+@pytest.mark.parametrize(("length", "name"), [(1, "sdca"), (4, "sdca"), (5, "oeg")])
+def test_short_sequences_of_many_labels_are_for_sdca(capsys, length, name, l1_ratio):
+    words = [[[f"w{13 * i + t}"] for t in range(length)] for i in range(24)]
+    labels = [[(i + t) % 12 for t in range(length)] for i in range(24)]
+    crf = CRF(l1_ratio=l1_ratio, max_iter=1, random_state=0, verbose=1)
+    assert crf.fit(words, labels).solver_ == name
+    what = "a penalty with L1" if l1_ratio else "sparse features"
+    short = f", sequences of {length}.0 positions" if name == "sdca" else ""
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == f"CRF: solver {name}, {what}, 12 labels{short}"
+
+
+@UNFINISHED
 def test_few_long_sequences_are_for_lbfgs(capsys):
     rows, labels = sp.vstack(SPARSE * 40, format="csr"), [*np.concatenate(Y)] * 40
     for n_sequences, n_alpha, name in [
