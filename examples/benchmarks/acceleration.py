@@ -10,9 +10,9 @@ estimators, which are not accelerated, have the way "plain" alone.
 
 Oracle calls are counted in passes over the data. The seconds are of the processor: for
 all of ``fit``, and in milliseconds for the visits of one epoch, the median of all but
-the first. "noisy" and "addresses" are made, see made_texts.py. The tasks "nl" and
-"upos" have the features of examples/text/crfsuite_tutorial.py and of `upos_features`;
-they are read from the folder that SKCRF_SDCA_DATA names.
+the first. "noisy", "addresses" and "short" are made, see made_texts.py. The tasks "nl"
+and "upos" have the features of examples/text/crfsuite_tutorial.py and of
+`upos_features`; they are read from the folder that SKCRF_SDCA_DATA names.
 """
 
 import argparse
@@ -96,6 +96,7 @@ TEXTS = {
     "upos": load_upos,
     "noisy": made_texts.noisy_names,
     "addresses": made_texts.addresses,
+    "short": made_texts.short_names,
 }
 ESTIMATORS = {
     crf.__name__: crf for crf in (SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF, SGDCRF)

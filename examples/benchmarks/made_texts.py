@@ -1,8 +1,10 @@
-"""Make labelled texts of two kinds that the corpora lack: noisy names, and addresses.
+"""Make labelled texts that the corpora lack: noisy names, addresses, and short names.
 
 `noisy_names` returns short messages with names of six types, as people write them
 online: few names, most of them met once, in any case, and misspelt. `addresses` returns
-lines of a few words, of which each is one of 28 parts of an address. Both return
+lines of a few words, of which each is one of 28 parts of an address. `short_names` are
+names of persons and companies, of 23 parts and 2.7 words in the mean, with 48 features
+of a word, most of them rare, as programs that train by parserator have. All return
 features, a dict for each token, and labels. Labels are drawn first, then the words, so
 that words and labels have no more in common than real ones have.
 """
@@ -49,6 +51,37 @@ PARTS = {
     "zip": (0.4, 20_000, True, 1),
     "country": (0.02, 5, False, 1),
 }
+
+# The same of names of persons, and of companies.
+SHORT_NAMES, PERSON = 4_281, 0.6
+PARTS_OF_PERSON = {
+    "title": (0.08, 12, False, 1),
+    "given": (0.9, 3_000, False, 1),
+    "given_initial": (0.1, 26, False, 1),
+    "middle": (0.15, 1_500, False, 1),
+    "middle_initial": (0.25, 26, False, 1),
+    "nickname": (0.03, 300, False, 1),
+    "surname": (0.95, 6_000, False, 1),
+    "surname_initial": (UNLIKELY, 26, False, 1),
+    "generation": (0.04, 6, False, 1),
+    "degree": (0.03, 12, False, 1),
+    "and": (0.04, 2, False, 1),
+}
+PARTS_OF_COMPANY = {
+    "article": (0.05, 2, False, 1),
+    "short_form": (0.1, 300, False, 1),
+    "company": (0.9, 4_000, False, 2),
+    "organization": (0.25, 300, False, 1),
+    "place": (0.1, 500, False, 1),
+    "of": (0.1, 3, False, 1),
+    "number": (0.05, 300, True, 1),
+    "branch_type": (0.03, 12, False, 1),
+    "branch": (0.03, 200, False, 1),
+    "proxy": (UNLIKELY, 3, False, 1),
+    "proxied": (UNLIKELY, 100, False, 1),
+    "legal_form": (0.6, 12, False, 1),
+}
+LONGEST_AFFIX = 8
 
 
 def words(rng, n, syllables=(1, 5)):
@@ -140,22 +173,69 @@ def noisy_names(n=MESSAGES, random_state=0):
     return featured([message(rng, common, names, cues) for _ in range(n)])
 
 
-def addresses(n=ADDRESSES, random_state=0):
-    """Return features and labels of the words of addresses."""
-    rng = np.random.default_rng(random_state)
+def drawers_of(rng, parts):
+    """Return a Drawer for each part."""
     drawers = {}
-    for part, (_, n_words, is_number, _) in PARTS.items():
+    for part, (_, n_words, is_number, _) in parts.items():
         numbers = rng.integers(1, 10 * n_words, size=n_words)
         found = map(str, numbers) if is_number else words(rng, n_words)
         drawers[part] = Drawer(rng, list(found))
+    return drawers
+
+
+def composed(rng, parts, drawers):
+    """Return the words of a text that has some of the parts, and their labels."""
+    tokens, labels = [], []
+    for part, (probability, _, _, most) in parts.items():
+        if rng.random() < probability:
+            for _ in range(rng.integers(1, most + 1)):
+                tokens.append(drawers[part]().title())
+                labels.append(part)
+    return tokens, labels
+
+
+def addresses(n=ADDRESSES, random_state=0):
+    """Return features and labels of the words of addresses."""
+    rng = np.random.default_rng(random_state)
+    drawers = drawers_of(rng, PARTS)
     texts = []
     while len(texts) < n:
-        tokens, labels = [], []
-        for part, (probability, _, _, most) in PARTS.items():
-            if rng.random() < probability:
-                for _ in range(rng.integers(1, most + 1)):
-                    tokens.append(drawers[part]().title())
-                    labels.append(part)
+        tokens, labels = composed(rng, PARTS, drawers)
         if tokens:
             texts.append((tokens, labels))
     return featured(texts)
+
+
+def spelling(word, where):
+    """Return how a word is spelt, as features of a word beside it."""
+    found = {f"{where}lower": word.lower(), f"{where}length": str(len(word))}
+    for size in range(1, LONGEST_AFFIX + 1):
+        found[f"{where}prefix{size}"] = word[:size]
+        found[f"{where}suffix{size}"] = word[-size:]
+    found[f"{where}digit"] = word.isdigit()
+    found[f"{where}vowels"] = str(sum(letter in "aeiou" for letter in word.lower()))
+    for k in range(len(word) - 2):
+        found[f"{where}letters{k}"] = word[k : k + 3]
+    return found
+
+
+def short_names(n=SHORT_NAMES, random_state=0):
+    """Return features and labels of names of persons and companies."""
+    rng = np.random.default_rng(random_state)
+    all_parts = PARTS_OF_PERSON, PARTS_OF_COMPANY
+    all_drawers = [drawers_of(rng, parts) for parts in all_parts]
+    X, y = [], []
+    while len(y) < n:
+        which = int(rng.random() >= PERSON)
+        tokens, labels = composed(rng, all_parts[which], all_drawers[which])
+        before, after = ["", *tokens], [*tokens[1:], ""]
+        rows = [
+            spelling(word, "")
+            | (spelling(left, "-1:") if left else {"first": True})
+            | (spelling(right, "+1:") if right else {"last": True})
+            for left, word, right in zip(before, tokens, after, strict=False)
+        ]
+        if rows:
+            X.append(rows)
+            y.append(labels)
+    return X, y

@@ -212,10 +212,10 @@ class CRF(
 
     by one of the solvers of `SDCACRF`, `OEGCRF`, `SAGNUSCRF` and `LBFGSCRF`, which all
     end at the same model. "auto" chooses by the form of the features, their size beside
-    n * alpha, and the number of labels: see :ref:`which-solver`. The parameters that
-    only some of them have are at their defaults. With hundreds of labels the model has
-    weights of observed pairs alone, see `label_pairs`, `features` and
-    :doc:`/many_labels`.
+    n * alpha, the number of labels, and the length of sequences: see
+    :ref:`which-solver`. The parameters that only some of them have are at their
+    defaults. With hundreds of labels the model has weights of observed pairs alone, see
+    `label_pairs`, `features` and :doc:`/many_labels`.
 
     Parameters
     ----------
