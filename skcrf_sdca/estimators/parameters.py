@@ -562,9 +562,10 @@ class RunOptions:
     """int
 
     Number of threads; None means one. They make certificates, passes over all data and
-    predictions. Of solvers of the dual, SDCA, OEG and Frank-Wolfe, each thread also
-    visits the sequences of its own shard, of at least 64 sequences. The last bits of
-    the result then depend on the number of threads, but not on their timing.
+    predictions. Of solvers of the dual, SDCA, OEG and Frank-Wolfe, and of SAG, each
+    thread also visits the sequences of its own shard, of at least 64 sequences. The
+    last bits of the result then depend on the number of threads, but not on their
+    timing.
     """
     random_state: RandomState = parameter("random_state", default=None)
     """int, RandomState instance or None

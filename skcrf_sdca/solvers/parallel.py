@@ -1,4 +1,4 @@
-"""Dual ascent by parallel workers, each with a shard of the sequences [Ma15].
+"""Visits by parallel workers, each with a shard of the sequences [Ma15].
 
 Every worker visits sequences of its shard in a thread of its own and moves local
 weights, which are aggregated in rounds (`_kernels/visits/_rounds.pyx`). This module
@@ -11,7 +11,8 @@ from contextvars import copy_context
 import numpy as np
 
 from skcrf_sdca._kernels.features._local_weights import LocalWeights
-from skcrf_sdca._kernels.visits._rounds import Rounds
+from skcrf_sdca._kernels.visits._rounds import DualRounds
+from skcrf_sdca._kernels.visits._sag_rounds import SAGRounds
 from skcrf_sdca._kernels.visits._visits import work_of_visit
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import in_parts, n_threads
@@ -23,6 +24,8 @@ MIN_SHARD = 64
 # Visits in a round, about and of all workers together: more of them take more epochs,
 # fewer let the workers wait for each other.
 ROUND_VISITS = 20
+# Those of SAG are shorter, and it aggregates two vectors.
+SAG_VISITS = 40
 # A feature is frequent if this part of the sequences has it.
 FREQUENT = 0.025
 # The period of the rare features is one round for each RARE_PER_ROUND of them: their
@@ -34,13 +37,13 @@ RARE_PER_ROUND = 1500
 # many rounds at least.
 AGGREGATED, FEWEST_ROUNDS = 8, 10
 
-# See `Rounds`.
+# See `DualRounds`.
 MARGIN = 1.02
 MEMORY = 0.95
 
 
 def n_workers(n_jobs, n_sequences):
-    """Return the number of workers of a dual solver.
+    """Return the number of workers of a solver.
 
     It is 1 for n_jobs=None in all contexts of joblib, which must not change the bits.
     """
@@ -50,41 +53,54 @@ def n_workers(n_jobs, n_sequences):
 
 
 def make_parallel_visitor(problem, weights, n_workers, new_sampler, new_visitor):
-    """Return a ParallelVisitor of a problem.
+    """Return a ParallelVisitor of a dual solver.
 
     ``weights`` are the Parameters that visits move, and the compiled Weights that
     follow them, see `moving_weights`. ``new_sampler(shard)`` is a Sampler of the
     sequences of a shard, and ``new_visitor(features, weights, sampler)`` a DualVisitor.
     """
     moved, following = weights
-    features = problem.structure.distinct_features()
-    shards = equal_shards(problem.data.lengths, n_workers)
-    partition = FeaturePartition(
-        features,
-        shards,
-        FREQUENT * problem.n_sequences,
-        apart=problem.structure.has_ragged_rows,
-    )
-    _check_memory(problem, partition)
-    features, pairs = problem.structure.in_partition(features, partition)
-    local_weights = _local_weights(moved, partition)
-    worker_of, index_in_shard = np.empty((2, problem.n_sequences), dtype=np.intp)
-    visitors = []
-    for worker, shard in enumerate(shards):
-        worker_of[shard], index_in_shard[shard] = worker, np.arange(len(shard))
-        local = moved.with_features(
-            partition.n_rows, local_weights.arrays[worker], pairs
-        )
+    division = Division(problem, n_workers)
+    local_weights = division.local_weights(moved)
+
+    def visitor_of(worker, shard):
+        local = division.parameters(moved, local_weights, worker)
         own = _weights_of_worker(local, problem.penalty.threshold)
-        visitor = new_visitor(features.of_thread(), own, new_sampler(shard))
-        visitor.assign_shard(shard, index_in_shard)
-        visitors.append(visitor)
-    rounds = _rounds(problem, features, local_weights, partition)
-    if not problem.penalty.threshold:
-        return ParallelVisitor(visitors, worker_of, rounds, partition)
-    kernel = ParallelVisitor(visitors, worker_of, rounds, partition, following)
-    kernel.set_factors(*problem.penalty.factors)
-    return kernel
+        return new_visitor(division.features.of_thread(), own, new_sampler(shard))
+
+    rounds = DualRounds(
+        local_weights,
+        margin=MARGIN,
+        memory=MEMORY,
+        **division.lengths_of_rounds(ROUND_VISITS),
+    )
+    visitors = division.assigned(visitor_of)
+    return ParallelVisitor(problem, division, visitors, rounds, following)
+
+
+def make_parallel_sag(problem, weights, target, n_workers, new_visitor):
+    """Return a ParallelSAG.
+
+    ``weights`` are those of `make_parallel_visitor`, and ``target`` are the Parameters
+    w_hat(mu). ``new_visitor(features, weights, target, shard)`` is a SAGWorker.
+    """
+    moved, following = weights
+    division = Division(problem, n_workers, n_vectors=2)
+    local_weights, local_targets = map(division.local_weights, (moved, target))
+
+    def visitor_of(worker, shard):
+        local = division.parameters(moved, local_weights, worker)
+        own = _weights_of_worker(local, problem.penalty.threshold)
+        local = division.parameters(target, local_targets, worker)
+        return new_visitor(division.features.of_thread(), own, local.weights(), shard)
+
+    rounds = SAGRounds(
+        local_weights,
+        local_targets=local_targets,
+        **division.lengths_of_rounds(SAG_VISITS),
+    )
+    visitors = division.assigned(visitor_of)
+    return ParallelSAG(problem, division, visitors, rounds, following)
 
 
 def _weights_of_worker(local, threshold):
@@ -95,31 +111,86 @@ def _weights_of_worker(local, threshold):
     return model.sparse_weights(local, threshold)
 
 
-def _rounds(problem, features, local_weights, partition):
-    """Return the Rounds of the workers of a partition."""
-    visits = _visits_of_round(problem, features) // local_weights.n_workers
-    n_frequent, n_shared = partition.n_frequent, len(partition.shared)
-    mean_length = problem.offsets[-1] / problem.n_sequences
-    mean_work = int(work_of_visit(mean_length, problem.structure.n_tied))
-    return Rounds(
-        local_weights,
-        n_frequent=n_frequent,
-        n_shared=n_shared,
-        work=max(1, visits) * mean_work,
-        period=1 + (n_shared - n_frequent) // RARE_PER_ROUND,
-        margin=MARGIN,
-        memory=MEMORY,
-    )
+class Division:
+    """The shards of workers, and the tiers and local rows of the features.
+
+    Attributes
+    ----------
+    shards : list of ndarrays of intp
+    partition : FeaturePartition
+    features : DistinctFeatures
+        With the rows of local weights.
+    pairs : ObservedPairs or None
+        The labels that each row has weights for; None if all.
+    worker_of, index_in_shard : ndarrays of shape (n,), intp
+        The worker of each sequence, and its place in the shard.
+    """
+
+    def __init__(self, problem, n_workers, n_vectors=1):
+        self.problem = problem
+        features = problem.structure.distinct_features()
+        self.shards = equal_shards(problem.data.lengths, n_workers)
+        self.partition = FeaturePartition(
+            features,
+            self.shards,
+            FREQUENT * problem.n_sequences,
+            apart=problem.structure.has_ragged_rows,
+        )
+        _check_memory(problem, self.partition, n_vectors)
+        self.features, self.pairs = problem.structure.in_partition(
+            features, self.partition
+        )
+        self.worker_of, self.index_in_shard = np.empty(
+            (2, problem.n_sequences), dtype=np.intp
+        )
+        for worker, shard in enumerate(self.shards):
+            self.worker_of[shard] = worker
+            self.index_in_shard[shard] = np.arange(len(shard))
+
+    def local_weights(self, model):
+        """Return the LocalWeights of Parameters."""
+        return _local_weights(model, self.partition)
+
+    def parameters(self, model, local_weights, worker):
+        """Return Parameters of the local weights of a worker."""
+        own = local_weights.arrays[worker]
+        return model.with_features(self.partition.n_rows, own, self.pairs)
+
+    def assigned(self, visitor_of):
+        """Return visitor_of(worker, shard) of all workers, with their shards."""
+        visitors = list(map(visitor_of, range(len(self.shards)), self.shards))
+        for shard, visitor in zip(self.shards, visitors, strict=True):
+            visitor.assign_shard(shard, self.index_in_shard)
+        return visitors
+
+    def lengths_of_rounds(self, visits):
+        """Return how many rows and how much work rounds have, as `Rounds` takes it.
+
+        All workers together make about so many ``visits`` in a round.
+        """
+        problem, n_shared = self.problem, len(self.partition.shared)
+        visits = _visits_of_round(problem, self.features, visits) // len(self.shards)
+        mean_length = problem.offsets[-1] / problem.n_sequences
+        mean_work = int(work_of_visit(mean_length, problem.structure.n_tied))
+        return {
+            "n_frequent": self.partition.n_frequent,
+            "n_shared": n_shared,
+            "work": max(1, visits) * mean_work,
+            "period": 1 + (n_shared - self.partition.n_frequent) // RARE_PER_ROUND,
+        }
 
 
-def _visits_of_round(problem, features):
-    """Return about how many visits all workers together make in a round."""
+def _visits_of_round(problem, features, visits):
+    """Return about how many visits all workers together make in a round.
+
+    They are ``visits`` of stored rows.
+    """
     if problem.data.stores_rows:
-        return ROUND_VISITS
+        return visits
     made = features.rows.most_columns * problem.offsets[-1] / problem.n_sequences
-    visits = AGGREGATED * problem.data.n_features / max(made, 1)
+    longer = AGGREGATED * problem.data.n_features / max(made, 1)
     most = problem.n_sequences // FEWEST_ROUNDS
-    return max(ROUND_VISITS, min(int(visits), most))
+    return max(visits, min(int(longer), most))
 
 
 def _local_weights(model, partition):
@@ -140,15 +211,15 @@ def _local_weights(model, partition):
     )
 
 
-def _check_memory(problem, partition):
-    """Raise MemoryError if the local weights do not fit into memory."""
+def _check_memory(problem, partition, n_vectors):
+    """Raise MemoryError if some vectors of local weights do not fit into memory."""
     n_workers = len(partition.private)
     n_coef, n_shared = problem.structure.n_coef_in(partition)
-    local = 8 * n_workers * (n_coef + problem.structure.n_tied)
     if problem.penalty.threshold:
-        # And those that follow them.
-        local *= 2
-    aggregated = 8 * n_shared
+        # And the weights that follow them.
+        n_vectors += 1
+    local = 8 * n_vectors * n_workers * (n_coef + problem.structure.n_tied)
+    aggregated = 8 * n_vectors * n_shared
     columns = 0
     if not problem.data.stores_rows:
         columns = 4 * n_workers * problem.data.n_features
@@ -162,7 +233,7 @@ def _check_memory(problem, partition):
 
 
 class ParallelVisitor:
-    """The visitors of all workers, used like a single DualVisitor.
+    """The visitors of all workers, used like a single one.
 
     ``worker_of`` has the worker of each sequence. ``weights`` follow the weights that
     visits move, and are computed after them; None if visits move the weights. With
@@ -170,13 +241,13 @@ class ParallelVisitor:
     tests, and to count epochs for more workers than there are cores.
     """
 
-    def __init__(self, visitors, worker_of, rounds, partition, weights=None):
-        self.visitors = visitors
-        self.partition = partition
-        self.worker_of = worker_of
-        self.rounds = rounds
-        self.weights = weights
+    def __init__(self, problem, division, visitors, rounds, following):
+        self.visitors, self.rounds = visitors, rounds
+        self.partition, self.worker_of = division.partition, division.worker_of
+        self.weights = following if problem.penalty.threshold else None
         self.in_turn = False
+        if self.weights is not None:
+            self.set_factors(*problem.penalty.factors)
 
     @property
     def n_oracle_calls(self):
@@ -250,3 +321,17 @@ class ParallelVisitor:
             # The other workers would wait for this one for ever.
             self.rounds.abort()
             raise
+
+
+class ParallelSAG(ParallelVisitor):
+    """The visitors of all workers of SAG, see `SAGKernel`."""
+
+    @property
+    def caution(self):
+        """Divisor of every step."""
+        return self.visitors[0].caution
+
+    @caution.setter
+    def caution(self, value):
+        for visitor in self.visitors:
+            visitor.caution = value

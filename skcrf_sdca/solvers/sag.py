@@ -9,12 +9,14 @@ of less curvature would need more steps in proportion. Visits see the features S
 certificates are of w.
 """
 
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from skcrf_sdca._kernels.visits._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels.visits._sag import SAGKernel
+from skcrf_sdca._kernels.visits._sag_rounds import SAGWorker
 from skcrf_sdca.solvers.base import (
     FAR,
     LARGE,
@@ -24,6 +26,7 @@ from skcrf_sdca.solvers.base import (
     first_model,
     moving_weights,
 )
+from skcrf_sdca.solvers.parallel import make_parallel_sag, n_workers
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES
 from skcrf_sdca.structures.structure import Potentials
 
@@ -77,46 +80,91 @@ class SAG(EpochSolver):
         check_memory(self, "the gradients of SAG")
         # The steps of SAGA have no rate for each row.
         self.whitening = None if saga else self._whitening()
-        own = sampling == "lipschitz"
-        self._set_state(state, problem.n_sequences if own else 1)
-        self.constants = LipschitzConstants(
-            self.lipschitz,
-            self.visited,
-            own=own,
-            decay=OWN_DECAY if own else 2.0 ** (-1.0 / problem.n_sequences),
-            skipping=line_search_skipping,
+        self.own = sampling == "lipschitz"
+        self._set_state(state, problem.n_sequences if self.own else 1)
+        self.skipping, self.saga = line_search_skipping, saga
+        self.new_sampler = partial(
+            SAMPLING_SCHEMES[sampling].make, problem, sampling_mix
         )
-        sampler = SAMPLING_SCHEMES[sampling].make(problem, sampling_mix)
-        for i in np.flatnonzero(self.visited) if own else ():
-            sampler.set_value(i, self.lipschitz[i])
-        self.kernel = self._new_kernel(sampler, saga)
+        self.shards = []
+        self._make_kernel()
 
-    def _new_kernel(self, sampler, saga):
+    def _make_kernel(self):
+        """Set the target, and the visitor, or the visitors of all threads."""
         problem = self.problem
         self.target = problem.new_parameters()
-        self.targets_changed()
+        self._set_target()
         if self.whitening is None:
-            structure, rates = problem.structure, None
-            self.weights = moving_weights(self.model, self.dual_point, problem.penalty)
+            structure = problem.structure
+            weights = moving_weights(self.model, self.dual_point, problem.penalty)
         else:
-            structure, rates = self.whitening.structure, self.whitening.rates
-            self.weights = self.dual_point.weights()
-        features = structure.distinct_features()
-        self.weights.refresh()
-        return SAGKernel(
-            problem.kernel(self.weights, features, structure=structure),
+            structure = self.whitening.structure
+            weights = self.dual_point.weights()
+        weights.refresh()
+        count = n_workers(problem.n_jobs, problem.n_sequences)
+        if count > 1 and self.whitening is None and not self.saga:
+            moving = self.dual_point, weights
+            self.kernel = make_parallel_sag(
+                problem, moving, self.target, count, self.new_worker
+            )
+        else:
+            self.kernel = self._new_visitor(
+                SAGKernel,
+                structure.distinct_features(),
+                weights,
+                self.target.weights(),
+            )
+
+    def new_worker(self, features, weights, target, shard):
+        """Return the visitor of a shard, for one of several threads."""
+        return self._new_visitor(SAGWorker, features, weights, target, shard)
+
+    def _new_visitor(self, kernel_class, features, weights, target, shard=None):
+        problem, whitening = self.problem, self.whitening
+        structure = problem.structure if whitening is None else whitening.structure
+        sampler, constants = self._sampler_and_constants(shard)
+        return kernel_class(
+            problem.kernel(weights, features, structure=structure),
             problem.offsets,
             problem.feature_scale,
             sampler,
-            target=self.target.weights(),
-            constants=self.constants,
+            target=target,
+            constants=constants,
             alpha=problem.strength,
             curvature=problem.penalty.curvature,
             expected=self.marginals,
             entropy=self.entropy,
-            saga=saga,
-            rates=rates,
+            saga=self.saga,
+            rates=None if whitening is None else whitening.rates,
         )
+
+    def _sampler_and_constants(self, shard):
+        """Return the Sampler and the LipschitzConstants of a shard; None for all."""
+        values, visited = self.lipschitz, self.visited
+        if shard is not None:
+            values = values[shard] if self.own else values.copy()
+            visited = visited[shard]
+            self.shards.append((shard, values, visited))
+        constants = LipschitzConstants(
+            values,
+            visited,
+            own=self.own,
+            decay=OWN_DECAY if self.own else 2.0 ** (-1.0 / len(visited)),
+            skipping=self.skipping,
+        )
+        sampler = self.new_sampler(shard)
+        for i in np.flatnonzero(visited) if self.own else ():
+            sampler.set_value(i, values[i])
+        return sampler, constants
+
+    def _collect(self):
+        """Take the constants of the shards."""
+        for shard, values, visited in self.shards:
+            self.visited[shard] = visited
+            if self.own:
+                self.lipschitz[shard] = values
+        if self.shards and not self.own:
+            self.lipschitz[:] = max(values[0] for _, values, _ in self.shards)
 
     def _whitening(self):
         """Return the preconditioner of the steps, or None."""
@@ -167,10 +215,14 @@ class SAG(EpochSolver):
         else:
             self.model.w[:] = w
             self.whitening.point_of(self.model, self.dual_point)
-        self.weights.refresh()
+        self.kernel.weights_changed()
 
     def targets_changed(self):
         """Compute the point that the steps pull the weights to."""
+        self._set_target()
+        self.kernel.weights_changed()
+
+    def _set_target(self):
         if self.whitening is None:
             self._w_hat(out=self.target.w)
         else:
@@ -187,6 +239,7 @@ class SAG(EpochSolver):
         """Make n visits, to sequences that the sampler picks."""
         n = self.problem.n_sequences
         self.kernel.epoch(self.rng.random((n, 2)))
+        self._collect()
         self.n_updates += n
         self.n_oracle_calls = self.kernel.n_oracle_calls
         if self.whitening is not None:

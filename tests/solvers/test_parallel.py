@@ -9,64 +9,26 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from workers import FORMS, N_LABELS, draw_problem, draw_sparse, observed
 
 from samples import make_problem
 from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca._kernels.features._features import DistinctFeatures, FeatureRows
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.losses import new_loss
-from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers import parallel
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.parallel import n_workers
 from skcrf_sdca.solvers.partition import FeaturePartition, equal_shards
-from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.chain.structure import Chain
 
 ESTIMATORS = [SDCACRF, OEGCRF]
-N_LABELS = 3
-
-
-def observed(rows):
-    """Return sparse rows, of which many pairs of feature and label have no weight."""
-    return sp.csr_array(rows)
-
-
-def draw_problem(form, n_jobs=None, n_sequences=260, seed=0):
-    """Return a problem with common, rare and unique features; lengths are 0 to 6."""
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(0, 7, n_sequences)
-    n = int(lengths.sum())
-    labels = rng.integers(0, N_LABELS, n).astype(np.int32)
-    dense = np.zeros((n, 60))
-    dense[np.arange(n), labels] = 1.0
-    dense[:, 3] = rng.normal(size=n)
-    # Later features are rarer.
-    for j in range(4, 60):
-        dense[rng.random(n) < 1.0 / j, j] = 1.0
-    ends = np.cumsum(lengths)[:-1]
-    X = [form(part) for part in np.split(dense, ends)]
-    pairs = None
-    if form is observed:
-        pairs = ObservedPairs.of_data(dense, labels, N_LABELS, min_count=5.0)
-    y = np.split(labels, ends)
-    return make_problem(X, y, N_LABELS, n_jobs=n_jobs, pairs=pairs)
 
 
 def new_solver(estimator, problem, acceleration=None, **parameters):
     crf = estimator(acceleration=acceleration, random_state=0, **parameters)
     return crf._new_solver(problem)
-
-
-def draw_sparse(form, n_jobs=None, l1_ratio=0.7, **options):
-    """Return a problem whose penalty has a threshold."""
-    problem = draw_problem(form, n_jobs, **options)
-    problem.penalty = elastic_net(l1_ratio)
-    return problem
-
-
-FORMS = {"dense": np.asarray, "sparse": sp.csr_array, "observed": observed}
 
 
 @pytest.fixture(params=FORMS.values(), ids=FORMS)

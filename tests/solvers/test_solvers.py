@@ -362,7 +362,7 @@ def test_without_searches_an_update_is_an_oracle_call(problem):
     solver.epoch()
     before = solver.n_oracle_calls
     constants = solver.lipschitz.copy()
-    np.asarray(solver.constants.to_skip)[:] = problem.n_sequences
+    np.asarray(solver.kernel.constants.to_skip)[:] = problem.n_sequences
     solver.epoch()
     assert solver.n_oracle_calls - before == problem.n_sequences
     known = solver.visited & (constants != 1.0)

@@ -18,6 +18,7 @@ cdef class LazyWeights:
 
     cdef void catch_up(self, Py_ssize_t i) noexcept nogil
     cdef void update(self, const int* rows, Py_ssize_t count) noexcept nogil
+    cdef void update_first(self, Py_ssize_t count) noexcept nogil
     cdef void pull_observed(self, const int* rows, Py_ssize_t count) noexcept nogil
     cdef void move(self, double shrink, double gain) noexcept nogil
     cdef void move_rows(self, double shrink, double gain) noexcept nogil

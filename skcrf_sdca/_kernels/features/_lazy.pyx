@@ -71,6 +71,11 @@ cdef class LazyWeights:
             self.pull_observed(rows, count)
         self.weights.refresh_rows(rows, count)
 
+    cdef void update_first(self, Py_ssize_t count) noexcept nogil:
+        """Bring the first rows up to date."""
+        if count > 0:
+            self.update(&self.all_rows[0], count)
+
     cdef void pull_observed(self, const int* rows, Py_ssize_t count) noexcept nogil:
         """Move the rows named as `pull` does, where their lengths differ."""
         cdef Py_ssize_t r, p, last
@@ -115,8 +120,7 @@ cdef class LazyWeights:
     cdef void restart(self) noexcept nogil:
         """Bring all rows up to date, and begin a new count of moves."""
         cdef Py_ssize_t j, n_rows = self.all_rows.shape[0]
-        if n_rows > 0:
-            self.update(&self.all_rows[0], n_rows)
+        self.update_first(n_rows)
         for j in range(n_rows):
             self.last_move[j] = 0
         self.n_moves = 0

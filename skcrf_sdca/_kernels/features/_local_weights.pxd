@@ -27,3 +27,7 @@ cdef class LocalWeights:
     cdef Py_ssize_t part(self, Py_ssize_t worker) noexcept nogil
     cdef SquaredNorms aggregate(
         self, Py_ssize_t part, bint rare, double sigma_prime) noexcept nogil
+    cdef Py_ssize_t bound(self, Py_ssize_t part, bint rare) noexcept nogil
+    cdef void pull(
+        self, Py_ssize_t part, bint rare, double shrink, double gain,
+        LocalWeights target) noexcept nogil

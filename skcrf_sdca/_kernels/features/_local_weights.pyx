@@ -112,11 +112,8 @@ cdef class LocalWeights:
         """Aggregate one of n_workers parts of the biases and the frequent rows, or of
         the rare rows.
         """
-        cdef Py_ssize_t end_frequent = self.n_biases + self.n_frequent * self.n_labels
-        cdef Py_ssize_t begin = end_frequent if rare else 0
-        cdef Py_ssize_t end = self.aggregated.shape[0] if rare else end_frequent
-        cdef Py_ssize_t first = begin + part * (end - begin) // self.n_workers
-        cdef Py_ssize_t last = begin + (part + 1) * (end - begin) // self.n_workers
+        cdef Py_ssize_t first = self.bound(part, rare)
+        cdef Py_ssize_t last = self.bound(part + 1, rare)
         cdef SquaredNorms norms = SquaredNorms(0.0, 0.0)
         cdef int row = 0
         # Neighbouring weights are for `join_rows` a single long row.
@@ -127,3 +124,21 @@ cdef class LocalWeights:
                 last - first, &norms.of_sum, &norms.summed,
             )
         return norms
+
+    cdef Py_ssize_t bound(self, Py_ssize_t part, bint rare) noexcept nogil:
+        """Return the first of the aggregated weights of a part, see `aggregate`."""
+        cdef Py_ssize_t end_frequent = self.n_biases + self.n_frequent * self.n_labels
+        cdef Py_ssize_t begin = end_frequent if rare else 0
+        cdef Py_ssize_t end = self.aggregated.shape[0] if rare else end_frequent
+        return begin + part * (end - begin) // self.n_workers
+
+    cdef void pull(
+        self, Py_ssize_t part, bint rare, double shrink, double gain,
+        LocalWeights target,
+    ) noexcept nogil:
+        """Move a part of the aggregated weights toward those of a target."""
+        cdef Py_ssize_t k
+        for k in range(self.bound(part, rare), self.bound(part + 1, rare)):
+            self.aggregated[k] = (
+                shrink * self.aggregated[k] + gain * target.aggregated[k]
+            )

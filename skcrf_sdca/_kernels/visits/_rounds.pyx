@@ -1,9 +1,12 @@
 """Rounds in which workers visit sequences side by side, as in CoCoA+ [Ma15].
 
 A worker visits sequences of its shard with local weights: it sees its own changes at
-once, and the changes of other workers when the local weights are aggregated. To be safe
-against changes that it does not see, it counts its own changes sigma_prime times. The
-dual of the aggregated weights does not fall if
+once, and the changes of other workers when the local weights are aggregated. A round is
+a number of visits for each worker, not a time: the bits of the result depend on the
+number of workers, and not on which of them is faster.
+
+**Dual solvers.** To be safe against changes that it does not see, a worker counts its
+own changes sigma_prime times. The dual of the aggregated weights does not fall if
 
     sigma_prime >= ||sum_p change_p||^2 / sum_p ||change_p||^2.
 
@@ -14,38 +17,21 @@ tier is aggregated, and sigma_prime is a little more than the ratio.
 
 Where weights follow dual weights (`SparseWeights`), the dual weights are aggregated,
 and each worker computes its local weights from the aggregated ones.
-
-A round is a number of visits for each worker, not a time: the bits of the result depend
-on the number of workers, and not on which of them is faster.
 """
 
 from ..features._local_weights cimport LocalWeights, SquaredNorms
-from ._visits cimport DualVisitor, Plan, plan_of
-from ..features._weights cimport SigmaPrime
+from ._visits cimport Visitor, plan_of
 
 import numpy as np
 
 
 cdef extern from "barrier.h":
-    ctypedef struct skcrf_barrier:
-        long n_threads, n_arrived, n_passed, aborted
-
     bint skcrf_barrier_wait(skcrf_barrier*) noexcept nogil
     void skcrf_barrier_abort(skcrf_barrier*) noexcept nogil
 
 
-# A worker within `run`. All workers compute the same numbers below the plan.
-cdef struct Worker:
-    Plan plan
-    Py_ssize_t n_rounds
-    SigmaPrime sigma_prime
-    SquaredNorms frequent   # of the last rounds, see `memory`
-    bint with_rare          # whether this round aggregates the rare rows
-    bint done
-
-
 cdef class Rounds:
-    """Rounds: all workers visit, then all aggregate, then all measure sigma_prime.
+    """Rounds: all workers visit, then all aggregate, then all measure what follows.
 
     Parameters
     ----------
@@ -56,11 +42,6 @@ cdef class Rounds:
         Work of a worker in a round, see `Visitor.work_of`.
     period : int
         Rounds from one aggregation of the rare rows to the next; the last is after all.
-    margin : float
-        sigma_prime is this multiple of the ratio measured.
-    memory : float in [0, 1)
-        Each round the squared norms of the frequent tier are multiplied by it, and the
-        norms of the round are added. The rare tier has no memory.
 
     Attributes
     ----------
@@ -68,44 +49,15 @@ cdef class Rounds:
         Rounds of the last run.
     """
 
-    cdef LocalWeights local_weights
-    cdef Py_ssize_t n_frequent
-    cdef Py_ssize_t n_shared
-    cdef Py_ssize_t work
-    cdef Py_ssize_t period
-    cdef double margin
-    cdef double memory
-    cdef readonly Py_ssize_t n_rounds
-    cdef SigmaPrime next_sigma_prime    # of the next run
-    cdef skcrf_barrier barrier
-    cdef bint stale                     # whether w must be loaded
-    # Each worker writes its own element of these, and reads all after a barrier.
-    cdef Py_ssize_t[::1] n_left         # (n_workers,) visits left to it
-    cdef double[:, ::1] norms           # (2 n_workers, 2): memory of the next two
-    cdef SquaredNorms* frequent         # (n_workers,) of the part that it aggregated
-    cdef SquaredNorms* rare
-
     def __init__(
         self, LocalWeights local_weights, *, Py_ssize_t n_frequent,
-        Py_ssize_t n_shared, Py_ssize_t work, Py_ssize_t period, double margin,
-        double memory,
+        Py_ssize_t n_shared, Py_ssize_t work, Py_ssize_t period,
     ):
-        cdef Py_ssize_t n_workers = local_weights.n_workers
         self.local_weights = local_weights
         self.n_frequent, self.n_shared = n_frequent, n_shared
         self.work, self.period = work, period
-        self.margin, self.memory = margin, memory
-        self.next_sigma_prime.frequent = self.next_sigma_prime.rare = n_workers
         self.stale = True
-        self.n_left = np.zeros(n_workers, dtype=np.intp)
-        self.norms = np.zeros((2 * n_workers, 2))
-        self.frequent = <SquaredNorms*> &self.norms[0, 0]
-        self.rare = self.frequent + n_workers
-
-    @property
-    def sigma_prime(self):
-        """The factors of the next run: a dict with the keys "frequent" and "rare"."""
-        return self.next_sigma_prime
+        self.n_left = np.zeros(local_weights.n_workers, dtype=np.intp)
 
     def begin(self):
         """Prepare for one call of `run` from the thread of each worker."""
@@ -125,7 +77,7 @@ cdef class Rounds:
     def run(
         self,
         Py_ssize_t worker,
-        DualVisitor visitor,
+        Visitor visitor,
         const double[:, ::1] uniforms,          # in, (n_visits, 2), or None
         const Py_ssize_t[::1] order,            # in, (n_visits,), or None
     ):
@@ -146,15 +98,15 @@ cdef class Rounds:
                 finite = self.visit(&state, worker, visitor)
                 if not finite or not skcrf_barrier_wait(&self.barrier):
                     break
-                self.aggregate(&state, worker)
+                self.aggregate(&state, worker, visitor)
                 if not skcrf_barrier_wait(&self.barrier):
                     # Other workers may not have aggregated their parts.
                     state.done = False
                     break
-                self.measure(&state, visitor)
+                self.measure(&state, worker, visitor)
         visitor.check(finite, state.plan.sequence)
         if state.done:
-            self.finish(&state, worker)
+            self.finish(&state, worker, visitor)
 
     def run_in_turn(self, list visitors, list visits):
         """Make the visits of all workers in this thread, with the bits of `run`.
@@ -164,14 +116,14 @@ cdef class Rounds:
 
         Parameters
         ----------
-        visitors : list of DualVisitor
+        visitors : list of Visitor
         visits : list of tuples
             Arguments ``uniforms`` and ``order`` of `run` for each worker.
         """
         cdef Py_ssize_t p, n = self.local_weights.n_workers
         cdef unsigned char[::1] memory = np.empty(n * sizeof(Worker), dtype=np.uint8)
         cdef Worker* states = <Worker*> &memory[0]
-        cdef DualVisitor visitor
+        cdef Visitor visitor
         cdef bint finite
         self.begin()
         for p in range(n):
@@ -183,15 +135,14 @@ cdef class Rounds:
                 self.stale |= not finite
                 visitor.check(finite, states[p].plan.sequence)
             for p in range(n):
-                self.aggregate(&states[p], p)
+                self.aggregate(&states[p], p, visitors[p])
             for p in range(n):
-                visitor = visitors[p]
-                self.measure(&states[p], visitor)
+                self.measure(&states[p], p, visitors[p])
         for p in range(n):
-            self.finish(&states[p], p)
+            self.finish(&states[p], p, visitors[p])
 
     cdef Worker start(
-        self, Py_ssize_t worker, DualVisitor visitor, const double[:, ::1] uniforms,
+        self, Py_ssize_t worker, Visitor visitor, const double[:, ::1] uniforms,
         const Py_ssize_t[::1] order,
     ):
         """Return the state of a worker before its first round."""
@@ -200,58 +151,51 @@ cdef class Rounds:
             uniforms, order, uniforms.shape[0] if order is None else order.shape[0]
         )
         state.n_rounds, state.done, state.with_rare = 0, False, False
-        state.sigma_prime = self.next_sigma_prime
-        state.frequent = SquaredNorms(0.0, 0.0)
         if self.stale:
             with nogil:
-                self.local_weights.load(worker)
+                self.load(worker, visitor)
                 visitor.item.weights.refresh_part(0, 1)
         return state
 
-    cdef void finish(self, Worker* state, Py_ssize_t worker):
-        """Store the weights, and what all workers agree on."""
-        with nogil:
-            self.local_weights.store(worker)
-        if worker == 0:
-            self.next_sigma_prime, self.n_rounds = state.sigma_prime, state.n_rounds
-            self.stale = False
+    cdef void load(self, Py_ssize_t worker, Visitor visitor) noexcept nogil:
+        """Copy the weights to the local ones of a worker."""
+        self.local_weights.load(worker)
 
     cdef bint visit(
-        self, Worker* state, Py_ssize_t worker, DualVisitor visitor
+        self, Worker* state, Py_ssize_t worker, Visitor visitor
     ) noexcept nogil:
         """Make the visits of a round; return False if a number is not finite."""
-        cdef bint finite
-        visitor.sums.sigma_prime = state.sigma_prime
-        finite = visitor.visit_some(&state.plan, self.work)
+        cdef bint finite = visitor.visit_some(&state.plan, self.work)
         self.n_left[worker] = state.plan.n_visits - state.plan.next
         return finite
 
-    cdef void aggregate(self, Worker* state, Py_ssize_t worker) noexcept nogil:
+    cdef void aggregate(
+        self, Worker* state, Py_ssize_t worker, Visitor visitor
+    ) noexcept nogil:
         """Aggregate the part of a worker, when all have made their visits."""
-        state.n_rounds += 1
-        state.done = self.all_done()
-        state.with_rare = state.done or state.n_rounds % self.period == 0
-        self.frequent[worker] = self.local_weights.aggregate(
-            worker, False, state.sigma_prime.frequent
-        )
-        if state.with_rare:
-            self.rare[worker] = self.local_weights.aggregate(
-                worker, True, state.sigma_prime.rare
-            )
 
-    cdef void measure(self, Worker* state, DualVisitor visitor) noexcept nogil:
-        """Set sigma_prime and local weights, when all parts have been aggregated."""
-        cdef SquaredNorms rare = SquaredNorms(0.0, 0.0)
-        state.frequent.of_sum *= self.memory
-        state.frequent.summed *= self.memory
-        self.add(&state.frequent, self.frequent)
-        state.sigma_prime.frequent = self.sigma_prime_for(&state.frequent)
+    cdef void measure(
+        self, Worker* state, Py_ssize_t worker, Visitor visitor
+    ) noexcept nogil:
+        """Prepare the next round, when all parts have been aggregated."""
+
+    cdef void refresh(self, Worker* state, Visitor visitor) noexcept nogil:
+        """Compute the local weights that follow others, where these were aggregated."""
         visitor.item.weights.refresh_range(0, self.n_frequent)
         visitor.item.weights.refresh_biases()
         if state.with_rare:
             visitor.item.weights.refresh_range(self.n_frequent, self.n_shared)
-            self.add(&rare, self.rare)
-            state.sigma_prime.rare = self.sigma_prime_for(&rare)
+
+    cdef void store(self, Py_ssize_t worker, Visitor visitor) noexcept nogil:
+        """Copy to the weights the part of a worker, and its private rows."""
+        self.local_weights.store(worker)
+
+    cdef void finish(self, Worker* state, Py_ssize_t worker, Visitor visitor):
+        """Store the weights, and what all workers agree on."""
+        with nogil:
+            self.store(worker, visitor)
+        if worker == 0:
+            self.n_rounds, self.stale = state.n_rounds, False
 
     cdef bint all_done(self) noexcept nogil:
         """Return whether all workers have made all their visits."""
@@ -260,6 +204,78 @@ cdef class Rounds:
             if self.n_left[p] > 0:
                 return False
         return True
+
+
+cdef class DualRounds(Rounds):
+    """Rounds of dual solvers, which measure sigma_prime.
+
+    Parameters
+    ----------
+    local_weights, n_frequent, n_shared, work, period
+        As for `Rounds`.
+    margin : float
+        sigma_prime is this multiple of the ratio measured.
+    memory : float in [0, 1)
+        Each round the squared norms of the frequent tier are multiplied by it, and the
+        norms of the round are added. The rare tier has no memory.
+    """
+
+    def __init__(self, local_weights, *, double margin, double memory, **options):
+        cdef Py_ssize_t n_workers = local_weights.n_workers
+        super().__init__(local_weights, **options)
+        self.margin, self.memory = margin, memory
+        self.next_sigma_prime.frequent = self.next_sigma_prime.rare = n_workers
+        self.norms = np.zeros((3 * n_workers, 2))
+        self.frequent = <SquaredNorms*> &self.norms[0, 0]
+        self.rare = self.frequent + n_workers
+        self.remembered = self.rare + n_workers
+
+    @property
+    def sigma_prime(self):
+        """The factors of the next run: a dict with the keys "frequent" and "rare"."""
+        return self.next_sigma_prime
+
+    cdef Worker start(
+        self, Py_ssize_t worker, Visitor visitor, const double[:, ::1] uniforms,
+        const Py_ssize_t[::1] order,
+    ):
+        visitor.sums.sigma_prime = self.next_sigma_prime
+        self.remembered[worker] = SquaredNorms(0.0, 0.0)
+        return Rounds.start(self, worker, visitor, uniforms, order)
+
+    cdef void finish(self, Worker* state, Py_ssize_t worker, Visitor visitor):
+        Rounds.finish(self, state, worker, visitor)
+        if worker == 0:
+            self.next_sigma_prime = visitor.sums.sigma_prime
+
+    cdef void aggregate(
+        self, Worker* state, Py_ssize_t worker, Visitor visitor
+    ) noexcept nogil:
+        state.n_rounds += 1
+        state.done = self.all_done()
+        state.with_rare = state.done or state.n_rounds % self.period == 0
+        self.frequent[worker] = self.local_weights.aggregate(
+            worker, False, visitor.sums.sigma_prime.frequent
+        )
+        if state.with_rare:
+            self.rare[worker] = self.local_weights.aggregate(
+                worker, True, visitor.sums.sigma_prime.rare
+            )
+
+    cdef void measure(
+        self, Worker* state, Py_ssize_t worker, Visitor visitor
+    ) noexcept nogil:
+        """Set sigma_prime and local weights, when all parts have been aggregated."""
+        cdef SquaredNorms rare = SquaredNorms(0.0, 0.0)
+        cdef SquaredNorms* frequent = &self.remembered[worker]
+        frequent.of_sum *= self.memory
+        frequent.summed *= self.memory
+        self.add(frequent, self.frequent)
+        visitor.sums.sigma_prime.frequent = self.sigma_prime_for(frequent)
+        if state.with_rare:
+            self.add(&rare, self.rare)
+            visitor.sums.sigma_prime.rare = self.sigma_prime_for(&rare)
+        self.refresh(state, visitor)
 
     cdef void add(self, SquaredNorms* total, const SquaredNorms* parts) noexcept nogil:
         """Add the squared norms of all parts, in order: rounding depends on it."""

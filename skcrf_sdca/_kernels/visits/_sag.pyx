@@ -21,7 +21,6 @@ f_i = log Z_i - score_i(y_i), for which the visit searches along the gradient.
 from libc.math cimport fabs, isfinite
 
 from ..features._lazy cimport LazyWeights
-from ._lipschitz cimport LipschitzConstants
 from ..inference._inference cimport Values
 from ._visits cimport Visitor
 from ..features._weights cimport Weights
@@ -70,21 +69,6 @@ cdef class SAGKernel(Visitor):
         Divisor of every step; 1 at first.
     """
 
-    cdef public double caution
-    cdef LazyWeights lazy
-    cdef Weights target
-    cdef LipschitzConstants constants
-    cdef double alpha
-    cdef double curvature
-    cdef bint saga
-    cdef double[::1] local
-    cdef double[:, ::1] tied
-    cdef double[::1] entropy
-    # Buffers of one visit.
-    cdef Values gradient_scores
-    cdef Values trial               # scores after a step against the gradient
-    cdef double log_z
-
     def __init__(
         self, item, offsets, scale, sampler, *, target, constants, double alpha,
         double curvature, expected, entropy, bint saga, rates=None,
@@ -92,7 +76,7 @@ cdef class SAGKernel(Visitor):
         super().__init__(item, offsets, scale, sampler)
         n = len(offsets) - 1
         self.lazy = LazyWeights(
-            self.item.weights, target, self.sums.features, n, rates
+            self.item.weights, target, self.sums.features, sampler.n_sequences, rates
         )
         self.target, self.constants = target, constants
         self.alpha, self.saga, self.caution = alpha, saga, 1.0
@@ -111,19 +95,20 @@ cdef class SAGKernel(Visitor):
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit item i; return False if a number is not finite."""
+        cdef Py_ssize_t place = self.place_of(i)
         # Before the search, which changes it.
-        cdef double probability = self.sampler.probability(i)
+        cdef double probability = self.sampler.probability(place)
         if self.is_empty(i):
-            self.constants.mark_known(i)
+            self.constants.mark_known(place)
         else:
             self.lazy.catch_up(i)
             self.log_z = self.expect(i, True)
             if not isfinite(self.log_z):
                 return False
-            if self.constants.due(i) and not self.search(i):
+            if self.constants.due(place) and not self.search(i, place):
                 return False
             self.remember(i)
-        self.sampler.record(i, self.constants.of(i))
+        self.sampler.record(place, self.constants.of(place))
         self.move(i, probability)
         return True
 
@@ -137,7 +122,11 @@ cdef class SAGKernel(Visitor):
         kept.tied = &self.tied[i, 0]
         self.item.set_change(new, kept)
         self.item.copy_values(new, kept)
-        self.item.add_change(self.target, -self.scale[i])
+        self.add_change(self.target, -self.scale[i])
+
+    cdef void add_change(self, Weights out, double step) noexcept nogil:
+        """Add step times the features of the change of mu_i to weights."""
+        self.item.add_change(out, step)
 
     # SAGA, with p_i the probability of the visit and the target before the change:
     #     w <- (1 - step alpha) w + step alpha ( w_hat(mu_old) - scale_i / p_i change );
@@ -145,7 +134,8 @@ cdef class SAGKernel(Visitor):
     cdef void move(self, Py_ssize_t i, double probability) noexcept nogil:
         """Move w toward the target."""
         cdef Py_ssize_t n = self.scale.shape[0]
-        cdef double shrink, gain, step = self.step()
+        cdef double shrink, gain
+        cdef double step = self.step(self.constants.largest(), self.constants.mean())
         shrink = 1.0 - step * self.alpha
         gain = step * self.alpha
         if not self.saga:
@@ -155,29 +145,32 @@ cdef class SAGKernel(Visitor):
             self.item.add_change(self.lazy.moved, step / shrink)
         self.lazy.move(shrink, gain)
 
-    cdef double step(self) noexcept nogil:
-        """Return the step that the constants allow.
+    cdef double step(self, double largest, double mean) noexcept nogil:
+        """Return the step that the largest and the mean constant allow.
 
         The mean of a safe one and of one that the mean constant allows. No step is
         longer than 1 / (2 alpha), which halves w.
         """
-        cdef double largest = max(self.constants.largest() / self.curvature, self.alpha)
-        cdef double mean = max(self.constants.mean() / self.curvature, self.alpha)
+        largest = max(largest / self.curvature, self.alpha)
+        mean = max(mean / self.curvature, self.alpha)
         return (0.5 / (largest + self.alpha) + 0.5 / (mean + self.alpha)) / self.caution
 
     # The gradient of n c_i f_i is n c_i times the features of p - (one-hot labels). A
     # constant L is large enough if the step rate = n c_i / L along these features does
     # what it should for a quadratic:
     #     f_i(w - rate features) <= f_i(w) - rate / 2 ||features||^2.
-    cdef bint search(self, Py_ssize_t i) noexcept nogil:
-        """Search for the constant of item i; return False if there is none."""
+    cdef bint search(self, Py_ssize_t i, Py_ssize_t place) noexcept nogil:
+        """Search for the constant of item i; return False if there is none.
+
+        ``place`` is its index among the constants.
+        """
         cdef double weight = self.scale.shape[0] * self.alpha * self.scale[i]
-        cdef double value = self.constants.first_trial(i)
+        cdef double value = self.constants.first_trial(place)
         cdef double norm = self.gradient()
         cdef double of_target
         cdef int n_doublings = 0
         if weight * weight * norm <= SMALLEST_GRADIENT:
-            self.constants.decay_without_search(i)
+            self.constants.decay_without_search(place)
             return True
         self.item.change_scores(self.gradient_scores)
         of_target = self.item.target_score(self.gradient_scores)
@@ -186,7 +179,7 @@ cdef class SAGKernel(Visitor):
             n_doublings += 1
             if n_doublings > MAX_DOUBLINGS:
                 return False
-        self.constants.set_from_search(i, value, n_doublings > 0)
+        self.constants.set_from_search(place, value, n_doublings > 0)
         return True
 
     cdef bint decreases(

@@ -28,12 +28,15 @@ cdef class Visitor:
     cdef const double[::1] scale
     cdef Py_ssize_t n_labels
     cdef const Py_ssize_t[::1] sequences    # those of the sampler, None for all
+    cdef const Py_ssize_t[::1] index_in_shard   # (n,), None without a shard
 
     cdef int check(self, bint sane, Py_ssize_t i) except -1
     cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil
     cdef Py_ssize_t pick(self, const Plan* plan) noexcept nogil
     cdef Py_ssize_t n_own(self) noexcept nogil
     cdef Py_ssize_t own(self, Py_ssize_t place) noexcept nogil
+    cdef Py_ssize_t place_of(self, Py_ssize_t i) noexcept nogil
+    cdef void record_value(self, Py_ssize_t i, double value) noexcept nogil
     cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil
     cdef bint visit(self, Py_ssize_t i) noexcept nogil
     cdef bint is_empty(self, Py_ssize_t i) noexcept nogil
@@ -46,7 +49,5 @@ cdef class Visitor:
 
 cdef class DualVisitor(Visitor):
     cdef double[::1] gaps
-    cdef const Py_ssize_t[::1] index_in_shard   # (n,), None without a shard
 
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil
-    cdef void record_value(self, Py_ssize_t i, double value) noexcept nogil

@@ -3,7 +3,7 @@
 A solver's kernel is a Visitor with a `visit` of its own; the kernel of a dual solver is
 a DualVisitor, which records the gap found at each visit.
 
-Several dual visitors can work side by side, each with a shard of the sequences and
+Several visitors can work side by side, each with a shard of the sequences and
 local weights, which are aggregated in rounds: see _rounds.pyx.
 """
 
@@ -53,8 +53,28 @@ cdef class Visitor:
     def __init__(self, Item item, offsets, scale, Sampler sampler):
         self.item, self.sums = item, item.sums
         self.offsets, self.scale = offsets, scale
-        self.sampler, self.sequences = sampler, None
+        self.sampler, self.sequences, self.index_in_shard = sampler, None, None
         self.n_labels = item.n_labels
+
+    def assign_shard(self, shard, index_in_shard):
+        """Visit sequences of a shard only.
+
+        Parameters
+        ----------
+        shard : ndarray of intp
+            The sequences that the sampler draws from, in its order.
+        index_in_shard : ndarray of shape (n,), intp
+            The index in the shard of each sequence of the shard.
+        """
+        self.sequences, self.index_in_shard = shard, index_in_shard
+
+    def weights_changed(self):
+        """Refresh derived weights after w was changed outside of visits."""
+        self.item.weights.refresh()
+
+    def set_factors(self, code, value, bias_factor):
+        """Have visits move weights by factors, see `Weights.set_factors`."""
+        self.item.weights.set_factors(code, value, bias_factor)
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sequence i; return False if a number is not finite."""
@@ -164,6 +184,14 @@ cdef class Visitor:
         """Return one of the sequences that this visits."""
         return place if self.sequences is None else self.sequences[place]
 
+    cdef Py_ssize_t place_of(self, Py_ssize_t i) noexcept nogil:
+        """Return the index of sequence i among those that this visits."""
+        return i if self.index_in_shard is None else self.index_in_shard[i]
+
+    cdef void record_value(self, Py_ssize_t i, double value) noexcept nogil:
+        """Tell the sampler the value by which it draws sequence i."""
+        self.sampler.record(self.place_of(i), value)
+
     cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil:
         """Return the work of a visit to sequence i."""
         return <Py_ssize_t> (
@@ -207,27 +235,7 @@ cdef class DualVisitor(Visitor):
 
     def __init__(self, item, offsets, scale, gaps, sampler):
         super().__init__(item, offsets, scale, sampler)
-        self.gaps, self.index_in_shard = gaps, None
-
-    def assign_shard(self, shard, index_in_shard):
-        """Visit sequences of a shard only.
-
-        Parameters
-        ----------
-        shard : ndarray of intp
-            The sequences that the sampler draws from, in its order.
-        index_in_shard : ndarray of shape (n,), intp
-            The index in the shard of each sequence of the shard.
-        """
-        self.sequences, self.index_in_shard = shard, index_in_shard
-
-    def weights_changed(self):
-        """Refresh derived weights after w was changed outside of visits."""
-        self.item.weights.refresh()
-
-    def set_factors(self, code, value, bias_factor):
-        """Have visits move weights by factors, see `Weights.set_factors`."""
-        self.item.weights.set_factors(code, value, bias_factor)
+        self.gaps = gaps
 
     def record_gaps(self):
         """Tell the sampler the gaps after they were changed outside of visits."""
@@ -241,9 +249,3 @@ cdef class DualVisitor(Visitor):
         """Store a new gap of sequence i, and tell the sampler."""
         self.gaps[i] = gap
         self.record_value(i, gap)
-
-    cdef void record_value(self, Py_ssize_t i, double value) noexcept nogil:
-        """Tell the sampler the value by which it draws sequence i."""
-        self.sampler.record(
-            i if self.index_in_shard is None else self.index_in_shard[i], value
-        )

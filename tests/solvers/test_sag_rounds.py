@@ -1,0 +1,132 @@
+"""SAG on several threads: the target is w_hat(mu), optimum and bits are kept."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from workers import FORMS, draw_problem, draw_sparse
+
+from skcrf_sdca import SAGNUSCRF
+from skcrf_sdca._kernels.visits._sag import SAGKernel
+from skcrf_sdca.solvers import parallel
+from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.solvers.sag import SAG
+
+VARIANTS = {
+    "sag-nus": {},
+    "no skipping": {"line_search_skipping": False},
+    "sag": {"sampling": "uniform"},
+}
+DRAW = {"l2": draw_problem, "elastic net": draw_sparse}
+
+
+@pytest.fixture(params=FORMS.values(), ids=FORMS)
+def form(request):
+    return request.param
+
+
+@pytest.fixture(params=VARIANTS.values(), ids=VARIANTS)
+def variant(request):
+    return request.param
+
+
+def new_solver(problem, seed=0, **options):
+    return SAG(problem, np.random.default_rng(seed), **options)
+
+
+def w_hat(solver):
+    problem, mu = solver.problem, solver.marginals
+    return problem.dual_to_primal(mu.local, mu.tied_total(problem.weight))
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 4])
+def test_the_target_is_that_of_the_marginals(n_jobs, form, variant):
+    solver = new_solver(draw_problem(form, n_jobs), **variant)
+    assert len(solver.kernel.visitors) == n_jobs
+    for _ in range(4):
+        solver.epoch()
+        assert_allclose(solver.target.w, w_hat(solver), rtol=0, atol=1e-12)
+    assert (solver.visited > 0).sum() > 200
+
+
+@pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
+def test_the_optimum_is_that_of_one_thread(draw, form, variant):
+    alone, together = (
+        FitMonitor(new_solver(draw(form, n), **variant), max_iter=400, tol=1e-9).run()
+        for n in (None, 3)
+    )
+    assert alone.converged
+    assert together.converged
+    primal = [loop.rows[-1]["primal"] for loop in (alone, together)]
+    assert primal[0] == pytest.approx(primal[1], rel=1e-8)
+
+
+@pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
+def test_threads_do_what_one_thread_does_in_turn(draw, form, variant):
+    problem = draw(form, 3, n_sequences=400)
+    threads, again, turns = (new_solver(problem, **variant) for _ in range(3))
+    turns.kernel.in_turn = True
+    for _ in range(3):
+        for solver in (threads, again, turns):
+            solver.epoch()
+        for solver in (again, turns):
+            assert_array_equal(threads.model.w, solver.model.w)
+            assert_array_equal(threads.target.w, solver.target.w)
+            assert_array_equal(threads.lipschitz, solver.lipschitz)
+
+
+# Aggregated weights are linear in the changes, however often rows are aggregated.
+@pytest.mark.parametrize(
+    ("rare_per_round", "frequent"), [(1, 0.1), (5, 0.025), (1, 5.0), (1, 0.0)]
+)
+def test_the_optimum_is_reached_however_rows_are_aggregated(
+    rare_per_round, frequent, monkeypatch
+):
+    best = FitMonitor(
+        new_solver(draw_problem(sp.csr_array)), max_iter=400, tol=1e-9
+    ).run()
+    monkeypatch.setattr(parallel, "RARE_PER_ROUND", rare_per_round)
+    monkeypatch.setattr(parallel, "FREQUENT", frequent)
+    solver = new_solver(draw_problem(sp.csr_array, 3))
+    loop = FitMonitor(solver, max_iter=400, tol=1e-9).run()
+    assert loop.converged
+    assert loop.rows[-1]["primal"] == pytest.approx(best.rows[-1]["primal"], rel=1e-8)
+    assert_allclose(solver.target.w, w_hat(solver), rtol=0, atol=1e-12)
+
+
+def test_saga_visits_on_one_thread():
+    solver = new_solver(draw_problem(np.asarray, 3), saga=True)
+    assert type(solver.kernel) is SAGKernel
+
+
+def test_a_warm_start_goes_on(form):
+    first = new_solver(draw_problem(form, 3))
+    first.epoch()
+    gap = first.certify().gap
+    for _ in range(12):
+        first.epoch()
+    for n_jobs in (3, None):
+        again = new_solver(draw_problem(form, n_jobs), state=first.state())
+        again.epoch()
+        assert again.certify().gap < 0.01 * gap
+
+
+def test_other_targets_move_the_weights():
+    problem = draw_problem(np.asarray, 2)
+    solver = new_solver(problem)
+    solver.epoch()
+    problem.targets.labels = np.roll(problem.targets.labels, 1)
+    solver.targets_changed()
+    for _ in range(2):
+        solver.epoch()
+        assert_allclose(solver.target.w, w_hat(solver), rtol=0, atol=1e-12)
+
+
+def test_a_fit_by_threads_has_the_same_bits_again():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(4, 3)) for _ in range(200)]
+    y = [(x[:, 0] > 0).astype(int).tolist() for x in X]
+    first, again = (
+        SAGNUSCRF(random_state=0, n_jobs=2).fit(X, y).coef_ for _ in range(2)
+    )
+    assert_array_equal(first, again)
