@@ -12,6 +12,7 @@ from matrix_models import (
     check_same_optimum,
     fitted,
 )
+from skcrf_sdca.solvers import parallel
 
 # The ranges of the data change the order of sums: no fit is shared with other modules.
 pytestmark = pytest.mark.usefixtures("many_ranges")
@@ -26,7 +27,8 @@ def test_answers_do_not_depend_on_threads(name, loss):
 
 
 @pytest.mark.parametrize(("name", "solver"), EXACT)
-def test_threads_find_the_same_optimum(name, solver):
+def test_threads_find_the_same_optimum(name, solver, monkeypatch):
+    monkeypatch.setattr(parallel, "MIN_SHARD", 1)
     model = MODELS[name]
     crf, again, alone = (
         model.new(solver, tol=1e-3, n_jobs=n_jobs).fit(model.X, model.y)
