@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from test_solvers import N_LABELS, dense_sequences, draw_problem
 
 from samples import LOSSES, make_problem, make_solver
