@@ -19,6 +19,7 @@ epochs: how many, how many of them were certified, and the seconds of both.
 needs the folder of corpora in SKCRF_SDCA_DATA.
 """
 
+import gc
 from functools import partial
 from time import process_time
 
@@ -125,6 +126,9 @@ def fit_rows(task, n_rounds):
         for name, estimator in FITS.items():
             fits[name, penalty] = estimator(random_state=0, **strength)
     times = {key: [] for key in fits}
+    # The garbage collector is not to search the corpus and the modules during a fit.
+    gc.collect()
+    gc.freeze()
     for _ in range(n_rounds):
         for key, crf in fits.items():
             times[key].append(fit_seconds(crf, task))
