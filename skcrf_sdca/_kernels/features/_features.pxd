@@ -60,6 +60,7 @@ cdef class DistinctFeatures:
     cdef int[::1] n_rare                # (n,) likewise
 
     cdef int find(self, const long long[::1] offsets, object new) except -1
+    cdef void mark_rare(self, Py_ssize_t i, unsigned char* is_marked) noexcept nogil
     cdef void take(self, Py_ssize_t i) noexcept nogil
 
     @cython.final

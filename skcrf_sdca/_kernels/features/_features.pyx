@@ -398,6 +398,13 @@ cdef class DistinctFeatures:
             ):
                 self.local[j] = place[self.local[j]]
 
+    cdef void mark_rare(self, Py_ssize_t i, unsigned char* is_marked) noexcept nogil:
+        """Mark the rows of the rare features of sequence i."""
+        cdef Py_ssize_t r, first = self.count_frequent(i)
+        cdef const int* features = self.features(i)
+        for r in range(first, first + self.count_rare(i)):
+            is_marked[features[r]] = True
+
     def in_order(self, const Py_ssize_t[::1] sequences, wanted):
         """Return the wanted features of some sequences, by their first occurrence.
 

@@ -22,6 +22,10 @@ cdef class LocalWeights:
     cdef const Py_ssize_t[::1] private_bounds   # (n_workers + 1,) of them
     cdef const Py_ssize_t[::1] first_private    # (n_workers,) rows in local weights
 
+    cdef unsigned char[:, ::1] marks    # (n_workers, n_shared + 1), None if apart
+    cdef int[::1] moved                 # (n_shared + 1,) rows of each part, from its
+    cdef Py_ssize_t[::1] n_moved        # (n_workers,) first on, and how many
+
     cdef void load(self, Py_ssize_t worker) noexcept nogil
     cdef void store(self, Py_ssize_t worker) noexcept nogil
     cdef Py_ssize_t part(self, Py_ssize_t worker) noexcept nogil
@@ -31,3 +35,8 @@ cdef class LocalWeights:
     cdef void pull(
         self, Py_ssize_t part, bint rare, double shrink, double gain,
         LocalWeights target) noexcept nogil
+    cdef unsigned char* marks_of(self, Py_ssize_t worker) noexcept nogil
+    cdef SquaredNorms aggregate_moved(
+        self, Py_ssize_t part, double sigma_prime) noexcept nogil
+    cdef Py_ssize_t first_rare(self, Py_ssize_t part) noexcept nogil
+    cdef Py_ssize_t find_moved(self, Py_ssize_t begin, Py_ssize_t end) noexcept nogil

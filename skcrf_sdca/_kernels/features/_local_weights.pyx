@@ -14,7 +14,7 @@ of private features, most of all, belong to one worker: it moves them with sigma
 Each worker aggregates a part of the weights, so that no two write to the same address.
 """
 
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from ..math._vecmath cimport ops
 
@@ -43,6 +43,9 @@ cdef class LocalWeights:
     apart : bool, default=False
         See `FeaturePartition`.
 
+    Where features have rows, each worker marks the rare rows that its visits may have
+    moved: only these are aggregated.
+
     Attributes
     ----------
     arrays : ndarray of shape (n_workers, n_biases + n_rows K)
@@ -67,6 +70,11 @@ cdef class LocalWeights:
         self.shared = np.append(shared, 0).astype(np.int32)
         self.private = np.concatenate([*private, [0]]).astype(np.int32)
         self.private_bounds, self.first_private = bounds, first
+        self.marks = None if apart else np.zeros(
+            (self.n_workers, self.n_shared + 1), dtype=np.uint8
+        )
+        self.moved = np.zeros(self.n_shared + 1, dtype=np.int32)
+        self.n_moved = np.zeros(self.n_workers, dtype=np.intp)
 
     cdef void load(self, Py_ssize_t worker) noexcept nogil:
         """Copy w to the local weights of a worker, and a part to those aggregated."""
@@ -82,6 +90,8 @@ cdef class LocalWeights:
             memcpy(rows + r * n, coef + self.shared[r] * n, row)
         for r in range(self.part(worker), self.part(worker + 1)):
             memcpy(aggregated + r * n, rows + r * n, row)
+        if self.marks is not None:
+            memset(&self.marks[worker, 0], 0, self.n_shared)
         rows += self.first_private[worker] * n
         for r in range(self.private_bounds[worker], self.private_bounds[worker + 1]):
             memcpy(rows, coef + self.private[r] * n, row)
@@ -124,6 +134,50 @@ cdef class LocalWeights:
                 last - first, &norms.of_sum, &norms.summed,
             )
         return norms
+
+    cdef unsigned char* marks_of(self, Py_ssize_t worker) noexcept nogil:
+        """Return the address of the marks of a worker, or NULL."""
+        return NULL if self.marks is None else &self.marks[worker, 0]
+
+    cdef SquaredNorms aggregate_moved(
+        self, Py_ssize_t part, double sigma_prime
+    ) noexcept nogil:
+        """Aggregate the marked rows of one of n_workers parts of the rare rows.
+
+        All workers may read the rows in ``moved``; the marks are erased.
+        """
+        cdef SquaredNorms norms = SquaredNorms(0.0, 0.0)
+        cdef Py_ssize_t first = self.first_rare(part)
+        cdef Py_ssize_t count = self.find_moved(first, self.first_rare(part + 1))
+        self.n_moved[part] = count
+        if count > 0:
+            ops.join_rows(
+                1.0 / sigma_prime, &self.moved[first], count,
+                &self.aggregated[0] + self.n_biases, &self.local[0, self.n_biases],
+                self.local.shape[1], self.n_workers, self.n_labels,
+                &norms.of_sum, &norms.summed,
+            )
+        return norms
+
+    cdef Py_ssize_t first_rare(self, Py_ssize_t part) noexcept nogil:
+        """Return the first of the rare rows of a part."""
+        cdef Py_ssize_t n_rare = self.n_shared - self.n_frequent
+        return self.n_frequent + part * n_rare // self.n_workers
+
+    cdef Py_ssize_t find_moved(self, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+        """Write the marked rows begin <= r < end from moved[begin] on; return how many.
+        """
+        cdef Py_ssize_t r, p, found = begin
+        cdef unsigned char is_moved
+        for r in range(begin, end):
+            is_moved = 0
+            for p in range(self.n_workers):
+                is_moved |= self.marks[p, r]
+            self.moved[found] = <int> r
+            found += is_moved
+        for p in range(self.n_workers):
+            memset(&self.marks[p, begin], 0, end - begin)
+        return found - begin
 
     cdef Py_ssize_t bound(self, Py_ssize_t part, bint rare) noexcept nogil:
         """Return the first of the aggregated weights of a part, see `aggregate`."""

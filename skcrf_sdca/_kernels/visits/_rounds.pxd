@@ -41,6 +41,7 @@ cdef class Rounds:
     cdef void measure(
         self, Worker* state, Py_ssize_t worker, Visitor visitor) noexcept nogil
     cdef void refresh(self, Worker* state, Visitor visitor) noexcept nogil
+    cdef void refresh_moved(self, Visitor visitor) noexcept nogil
     cdef void store(self, Py_ssize_t worker, Visitor visitor) noexcept nogil
     cdef void finish(self, Worker* state, Py_ssize_t worker, Visitor visitor)
     cdef bint all_done(self) noexcept nogil

@@ -183,8 +183,19 @@ cdef class Rounds:
         """Compute the local weights that follow others, where these were aggregated."""
         visitor.item.weights.refresh_range(0, self.n_frequent)
         visitor.item.weights.refresh_biases()
-        if state.with_rare:
+        if state.with_rare and visitor.is_moved != NULL:
+            self.refresh_moved(visitor)
+        elif state.with_rare:
             visitor.item.weights.refresh_range(self.n_frequent, self.n_shared)
+
+    cdef void refresh_moved(self, Visitor visitor) noexcept nogil:
+        """Compute the rare rows that follow others, where these were aggregated."""
+        cdef Py_ssize_t part
+        for part in range(self.local_weights.n_workers):
+            visitor.item.weights.refresh_rows(
+                &self.local_weights.moved[self.local_weights.first_rare(part)],
+                self.local_weights.n_moved[part],
+            )
 
     cdef void store(self, Py_ssize_t worker, Visitor visitor) noexcept nogil:
         """Copy to the weights the part of a worker, and its private rows."""
@@ -240,6 +251,7 @@ cdef class DualRounds(Rounds):
         const Py_ssize_t[::1] order,
     ):
         visitor.sums.sigma_prime = self.next_sigma_prime
+        visitor.is_moved = self.local_weights.marks_of(worker)
         self.remembered[worker] = SquaredNorms(0.0, 0.0)
         return Rounds.start(self, worker, visitor, uniforms, order)
 
@@ -257,7 +269,11 @@ cdef class DualRounds(Rounds):
         self.frequent[worker] = self.local_weights.aggregate(
             worker, False, visitor.sums.sigma_prime.frequent
         )
-        if state.with_rare:
+        if state.with_rare and visitor.is_moved != NULL:
+            self.rare[worker] = self.local_weights.aggregate_moved(
+                worker, visitor.sums.sigma_prime.rare
+            )
+        elif state.with_rare:
             self.rare[worker] = self.local_weights.aggregate(
                 worker, True, visitor.sums.sigma_prime.rare
             )

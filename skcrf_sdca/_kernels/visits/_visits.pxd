@@ -29,6 +29,7 @@ cdef class Visitor:
     cdef Py_ssize_t n_labels
     cdef const Py_ssize_t[::1] sequences    # those of the sampler, None for all
     cdef const Py_ssize_t[::1] index_in_shard   # (n,), None without a shard
+    cdef unsigned char* is_moved        # of rare rows, see LocalWeights; or NULL
 
     cdef int check(self, bint sane, Py_ssize_t i) except -1
     cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil

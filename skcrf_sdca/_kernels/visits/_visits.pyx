@@ -54,7 +54,7 @@ cdef class Visitor:
         self.item, self.sums = item, item.sums
         self.offsets, self.scale = offsets, scale
         self.sampler, self.sequences, self.index_in_shard = sampler, None, None
-        self.n_labels = item.n_labels
+        self.n_labels, self.is_moved = item.n_labels, NULL
 
     def assign_shard(self, shard, index_in_shard):
         """Visit sequences of a shard only.
@@ -161,6 +161,8 @@ cdef class Visitor:
             plan.next += 1
             if not self.visit(plan.sequence):
                 return False
+            if self.is_moved != NULL:
+                self.sums.features.mark_rare(plan.sequence, self.is_moved)
             work -= self.work_of(plan.sequence)
         return True
 
