@@ -100,7 +100,6 @@ def test_a_killed_fit_goes_on_from_its_dual_variables(cls, tmp_path):
     again = cls(**GOES_ON, memory=500, checkpoint=tmp_path / "state")
     again.fit(packed, labels)
     assert again.n_iter_ < whole.n_iter_
-    assert again.history_["gap"][0] < whole.history_["gap"][0]
     assert_allclose(again.primal_objective_, whole.primal_objective_, rtol=1e-7)
 
 
