@@ -52,6 +52,7 @@ SCRIPTS = {
     "stochastic_rivals": ("s.png", ["s.png"]),
     "threads": ("t.png", ["t.png", "t.csv"]),
     "time_to_optimum": (None, []),
+    "toy_orders": ("toy.csv", ["toy.csv"]),
     "visit_orders": ("v.csv", ["v.csv"]),
 }
 # Tries of one corpus: each method has a process of its own, or many iterations.
