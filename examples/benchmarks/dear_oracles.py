@@ -288,7 +288,7 @@ def cell(value):
 
 def tables_of(found):
     """Return the tables of calls and of seconds; ``found`` is by task."""
-    calls = [["Task", "price", *SOLVERS]]
+    calls = [["Task", "Price", *SOLVERS]]
     seconds = [["Task", *SOLVERS, "OEG from", "SAG from"]]
     missing = Run(np.nan, np.nan)
     for name, seeds in found.items():

@@ -23,9 +23,10 @@ The length of steps, or its limit, is the best of a grid, whose runs are not cou
 units of 1 / mean(L_i), with the constants that SAG-NUS* finds, or absolute ones for
 Adam. The strength of proximal points is the best of a grid, too. The table has oracle
 calls over n to P - P* <= 1e-2 P* and 1e-3 P*, P* a certified bound, P / P* - 1 in per
-cent at the end, after 40 passes at most, and the length. With ``--loss hinge`` the
-objective is that of the structural SVM, beside block-coordinate Frank-Wolfe: there
-Casimir-SVRG sees the softmax margin of some temperatures.
+cent at the end, and the length. Rivals make 40 passes at most, and solvers of the
+package 120. With ``--loss hinge`` the objective is that of the structural SVM, and the
+levels are 0.3 and 0.1: block-coordinate Frank-Wolfe solves it, and Casimir-SVRG and
+SDCA see the softmax margin of some temperatures T.
 
     python examples/benchmarks/rivals.py [--task ocr] [--first 300] [--seeds 2]
 
@@ -67,9 +68,9 @@ from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
 
 FIRST, PASSES, QUICK_PASSES = 300, 40, 2
-LEVELS, TIGHT, TEMPERATURES = (1e-2, 1e-3), 1e-6, (0.3, 0.1)
-HEADER = ["task", "method", "seed", *(f"{level:g} P*" for level in LEVELS)]
-HEADER += ["at the end", "length"]
+# Distances over P*, by the loss.
+LEVELS = {"log_loss": (1e-2, 1e-3), "hinge": (0.3, 0.1)}
+TIGHT, TEMPERATURES = 1e-6, (0.3, 0.1)
 
 
 class Visit(NamedTuple):
@@ -369,7 +370,8 @@ def with_strength(strength):
 
 
 # The rules, and the lengths to choose from.
-OF_POLYAK, OF_SVRG, OF_ADAM = (0.03, 0.1, 0.3, np.inf), (0.3, 1.0), (3e-3, 1e-2, 3e-2)
+OF_POLYAK, OF_SVRG = (0.03, 0.1, 0.3, np.inf), (0.3, 1.0, 3.0)
+OF_ADAM = 3e-3, 1e-2, 3e-2
 CASIMIR = [with_strength(strength) for strength in (1.0, 10.0)], OF_SVRG
 RIVALS = {
     "SPS_max": ([Polyak], OF_POLYAK),
@@ -393,6 +395,8 @@ def with_metric(solver):
 
 OURS = {**with_metric(SDCA), **with_metric(OEG), "SAG-NUS*": SAG}
 OF_HINGE = with_metric(BCFW)
+# What SVRG calls in a pass: so many passes are made by ours.
+CALLS = 3
 
 
 def unit_of(problem):
@@ -406,39 +410,48 @@ def unit_of(problem):
 class Race:
     """A problem, its optimum, and how far runs come."""
 
-    def __init__(self, problem, best, passes):
-        self.problem, self.passes, self.n = problem, passes, problem.n_sequences
+    def __init__(self, problem, best, levels, passes):
+        self.problem, self.levels, self.passes = problem, levels, passes
+        self.n = problem.n_sequences
         solver = best(problem, np.random.default_rng(1))
         row = FitMonitor(solver, max_iter=500, tol=TIGHT).run().rows[-1]
         self.bound, self.optimum = row["dual"], solver.model.w
 
-    def found(self, run, point, n_calls):
+    def found(self, epoch, point, n_calls, passes):
         """Return the calls over n to each level, inf without, and the last distance."""
         calls = []
-        for _ in range(self.passes):
-            run.epoch()
+        for _ in range(passes):
+            epoch()
             primal = self.problem.primal(point(), self.problem.mean_loss(point()))
             distance = primal / self.bound - 1.0
-            reached = sum(distance <= level for level in LEVELS)
+            reached = sum(distance <= level for level in self.levels)
             calls += [n_calls() / self.n] * (reached - len(calls))
-            if reached == len(LEVELS) or not primal < 2.0 * self.problem.initial_primal:
+            is_far = not primal < 2.0 * self.problem.initial_primal
+            if reached == len(self.levels) or is_far:
                 break
-        return *calls, *[np.inf] * (len(LEVELS) - len(calls)), distance
+        return *calls, *[np.inf] * (len(self.levels) - len(calls)), distance
 
     def rival(self, seen, make, length, seed):
         """Return what `found` does for a rival, which sees a smooth problem."""
         losses, rng = Losses(seen), np.random.default_rng(seed)
         try:
             run = make(losses, rng, length)
-            return self.found(run, lambda: run.point, lambda: losses.n_calls)
+            of_run = run.epoch, lambda: run.point, lambda: losses.n_calls
+            return self.found(*of_run, self.passes)
         except ValueError:
             # Weights whose scores are too large.
-            return (np.inf,) * (len(LEVELS) + 1)
+            return (np.inf,) * (len(self.levels) + 1)
 
-    def package(self, make, seed):
+    def package(self, seen, make, seed):
         """Return what `found` does for a solver of the package."""
-        run = make(self.problem, np.random.default_rng(seed))
-        return self.found(run, lambda: run.model.w, lambda: run.n_oracle_calls)
+        run, scale = make(seen, np.random.default_rng(seed)), seen.loss.scale
+
+        def epoch():
+            run.epoch()
+            run.certify()
+
+        of_run = epoch, lambda: scale * run.model.w, lambda: run.n_oracle_calls
+        return self.found(*of_run, CALLS * self.passes)
 
     def rows(self, name, choices, seeds):
         """Yield the rows of the best choice: a problem, a rule and a length."""
@@ -459,7 +472,8 @@ def cells(found):
 
 def of_log_loss(problem, passes):
     """Return the race, our solvers, and the choices of each rival."""
-    race, unit = Race(problem, OURS["SDCA-GAP, metric"], passes), unit_of(problem)
+    levels, unit = LEVELS["log_loss"], unit_of(problem)
+    race = Race(problem, OURS["SDCA-GAP, metric"], levels, passes)
     losses, w = Losses(problem), race.optimum
     KnownPolyak.at = [
         losses.visit(w, i).value + 0.5 * losses.alpha * (w @ w) for i in range(race.n)
@@ -470,7 +484,7 @@ def of_log_loss(problem, passes):
         choices[name] = [
             (problem, make, length * units) for make, length in product(makes, lengths)
         ]
-    return race, OURS, choices
+    return race, {name: (problem, make) for name, make in OURS.items()}, choices
 
 
 def of_hinge(problem, passes):
@@ -482,15 +496,21 @@ def of_hinge(problem, passes):
         labels = problem.targets.labels
         return Problem(problem.structure, labels, problem.alpha, loss=loss)
 
-    race = Race(with_loss("hinge", 0.0), OF_HINGE["BCFW-GAP, metric"], passes)
+    hinge, best = with_loss("hinge", 0.0), OF_HINGE["BCFW-GAP, metric"]
+    race = Race(hinge, best, LEVELS["hinge"], passes)
+    ours = {name: (hinge, make) for name, make in OF_HINGE.items()}
     choices = {}
     for temperature in TEMPERATURES:
         smooth = with_loss("softmax_margin", temperature)
         unit = unit_of(smooth)
-        choices[f"Casimir-SVRG, {temperature:g}"] = [
+        ours[f"SDCA-GAP, metric, T = {temperature:g}"] = (
+            smooth,
+            OURS["SDCA-GAP, metric"],
+        )
+        choices[f"Casimir-SVRG, T = {temperature:g}"] = [
             (smooth, make, length * unit) for make, length in product(*CASIMIR)
         ]
-    return race, OF_HINGE, choices
+    return race, ours, choices
 
 
 RACES = {"log_loss": of_log_loss, "hinge": of_hinge}
@@ -498,19 +518,18 @@ RACES = {"log_loss": of_log_loss, "hinge": of_hinge}
 
 def rows(options):
     """Yield the rows of the table."""
-    yield HEADER
+    levels = (f"{level:g} P*" for level in LEVELS[options.loss])
+    yield ["task", "method", "seed", *levels, "at the end", "length"]
     first = QUICK_FIRST if options.quick else options.first or FIRST
     passes = QUICK_PASSES if options.quick else PASSES
     seeds = range(1 if options.quick else options.seeds)
     for task in options.task:
-        problem, title = (
-            tasks.problem(tasks.load_random(task, first)),
-            tasks.TITLES[task],
-        )
+        title = tasks.TITLES[task]
+        problem = tasks.problem(tasks.load_random(task, first))
         race, ours, choices = RACES[options.loss](problem, passes)
-        for name, make in ours.items():
+        for name, own in ours.items():
             for seed in seeds:
-                found = race.package(make, seed)
+                found = race.package(*own, seed)
                 yield [title, name, f"{seed}", *cells(found), tables.NONE]
         chosen = options.rival or choices
         for name, of_rival in ((name, choices[name]) for name in chosen):
