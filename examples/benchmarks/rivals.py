@@ -70,7 +70,7 @@ from skcrf_sdca.solvers.sdca import SDCA
 FIRST, PASSES, QUICK_PASSES = 300, 40, 2
 # Distances over P*, by the loss.
 LEVELS = {"log_loss": (1e-2, 1e-3), "hinge": (0.3, 0.1)}
-TIGHT, TEMPERATURES = 1e-6, (0.3, 0.1)
+TIGHT, TEMPERATURES = 1e-6, (0.1, 0.03)
 
 
 class Visit(NamedTuple):
@@ -371,7 +371,7 @@ def with_strength(strength):
 
 # The rules, and the lengths to choose from.
 OF_POLYAK, OF_SVRG = (0.03, 0.1, 0.3, np.inf), (0.3, 1.0, 3.0)
-OF_ADAM = 3e-3, 1e-2, 3e-2
+OF_ADAM = 1e-3, 3e-3, 1e-2, 3e-2
 CASIMIR = [with_strength(strength) for strength in (1.0, 10.0)], OF_SVRG
 RIVALS = {
     "SPS_max": ([Polyak], OF_POLYAK),
