@@ -110,11 +110,11 @@ def main():
     options = tasks.parser(__doc__).parse_args()
     first = QUICK_FIRST if options.quick else options.first
     n_epochs = QUICK_EPOCHS if options.quick else MAX_EPOCHS
-    rows = [HEADER]
+    tables.stream([HEADER])
     for task in options.task:
         problem = tasks.problem(tasks.load_random(task, first))
-        rows += [row_of(problem, tasks.TITLES[task], name, n_epochs) for name in RUNS]
-    tables.show(rows)
+        title = tasks.TITLES[task]
+        tables.stream(row_of(problem, title, name, n_epochs) for name in RUNS)
 
 
 if __name__ == "__main__":

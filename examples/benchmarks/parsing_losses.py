@@ -62,20 +62,18 @@ def uas(parser, X, heads, mask):
 
 
 def table_1(X, heads, dev, test, n_epochs):
-    """Return rows of beta, gamma, the best C, and UAS of both parts."""
-    rows = [("beta", "gamma", "best C", "UAS, dev", "UAS, test", "UAS, dev, by C")]
+    """Yield rows of beta, gamma, the best C, UAS of both parts, and seconds so far."""
+    by_C = (f"dev, C={C:g}" for C in GRID)
+    yield ["beta", "gamma", "best C", "UAS, dev", "UAS, test", *by_C, "seconds"]
     for beta, gamma in LOSSES:
         found = {}
         for C in GRID:
             parser = new_parser(C, beta, gamma, n_epochs).fit(X, heads)
             found[C] = uas(parser, *dev), uas(parser, *test)
         C = max(found, key=found.get)
-        by_C = " ".join(f"{own:.2f}" for own, _ in found.values())
-        on_dev, on_test = found[C]
-        row = f"{beta:g}", f"{gamma}", f"{C:g}", f"{on_dev:.2f}", f"{on_test:.2f}", by_C
-        print(*row, f"{process_time():.0f} s", flush=True)
-        rows.append(row)
-    return rows
+        scores = [*found[C], *(own for own, _ in found.values())]
+        cells = [f"{score:.2f}" for score in scores]
+        yield [f"{beta:g}", f"{gamma}", f"{C:g}", *cells, f"{process_time():.0f}"]
 
 
 class Item:
@@ -126,7 +124,7 @@ def dca(X, heads, C, n_epochs):
 
 
 def figure_4(X, heads, dev, n_epochs, C=0.1):
-    """Return rows of the UAS after each pass of DCA and of SGD on the log loss."""
+    """Yield rows of the UAS after each pass of DCA and of SGD on the log loss."""
     pairs = zip(FEATURES.transform(X), heads, strict=True)
     items = [Item(rows, own) for rows, own in pairs]
     other = new_parser(C, 1.0, 0.0, 1).fit(X[:2], heads[:2])
@@ -138,11 +136,10 @@ def figure_4(X, heads, dev, n_epochs, C=0.1):
     first = {eta: of_weights(next(sgd(items, C, eta, 1))) for eta in FIRST_STEPS}
     eta = max(first, key=first.get)
     print("SGD after one pass:", {eta: f"{own:.2f}" for eta, own in first.items()})
-    rows = [("pass", "DCA", f"SGD, eta {eta:g}")]
+    yield ["pass", "DCA", f"SGD, eta {eta:g}"]
     curves = dca(X, heads, C, n_epochs), sgd(items, C, eta, n_epochs)
     for k, (parser, w) in enumerate(zip(*curves, strict=True), start=1):
-        rows.append((f"{k}", f"{uas(parser, *dev):.2f}", f"{of_weights(w):.2f}"))
-    return rows
+        yield [f"{k}", f"{uas(parser, *dev):.2f}", f"{of_weights(w):.2f}"]
 
 
 def main():
@@ -160,9 +157,9 @@ def main():
     (X, heads, _), dev, test = parts
     print(f"{len(X)} sentences", flush=True)
     if options.figure:
-        tables.show(figure_4(X, heads, dev, options.epochs))
+        tables.stream(figure_4(X, heads, dev, options.epochs))
     else:
-        tables.show(table_1(X, heads, dev, test, options.epochs))
+        tables.stream(table_1(X, heads, dev, test, options.epochs))
 
 
 if __name__ == "__main__":

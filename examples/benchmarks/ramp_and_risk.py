@@ -242,15 +242,14 @@ def main():
     options = parser.parse_args()
     n = QUICK_FIRST if options.quick else options.first
     (*parts, n_labels), held_out = split_of(n)
-    rows = [HEADER]
+    tables.stream([HEADER])
     for probability in FLIPPED:
         rng = np.random.default_rng(0)
         flipped = [(X, flip(y, n_labels, probability, rng)) for X, y in parts]
         for name in options.loss:
             found = fits((*flipped, n_labels), held_out, name, options.tol)
             *_, cells = min(found)
-            rows.append([f"{probability:g}", name, *cells])
-    tables.show(rows)
+            tables.stream([[f"{probability:g}", name, *cells]])
 
 
 if __name__ == "__main__":

@@ -64,12 +64,11 @@ def main():
         "documents": multinomial.documents(*size),
     }
     limits = (QUICK_EPOCHS, QUICK_SEEDS) if quick else (MAX_EPOCHS, SEEDS)
-    rows = [HEADER]
+    tables.stream([HEADER])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for name, (X, y) in data.items():
-            rows += [row_of(name, X, y, scheme, *limits) for scheme in SCHEMES]
-    tables.show(rows)
+            tables.stream(row_of(name, X, y, scheme, *limits) for scheme in SCHEMES)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Train parsers of second order by belief propagation, and by an upper bound of log Z.
 
     python examples/benchmarks/second_order_parsing.py [--task treebank random] \
-[--steps adagrad dca] [--sentences 500] [--longest 12] [--seeds 1]
+[--treebank tr_imst] [--steps adagrad dca] [--sentences 500] [--longest 12] [--seeds 1]
 
 The score of a non-projective tree is a sum over its arcs, consecutive siblings and
 grandparents, and log Z takes exponential time. Smith and Eisner ("Dependency parsing by
@@ -26,7 +26,8 @@ bound     an upper bound by Hölder's inequality, for weights that sum to 1 at e
 
 words     all arcs of a word: it has one head, and children with their grandparents.
 
-treebank  UD English EWT, sentences that are not long, from the folder SKCRF_SDCA_DATA.
+treebank  UD English EWT, or another, sentences that are not long, from the folder
+          SKCRF_SDCA_DATA.
           Steps minimise the losses log Z - score(y): AdaGrad, or the steps of DCA of
           the paper, the loss / |gradient|^2, or at most C, and 0 for negative losses.
           The columns are the share of words with the right head, where trees have the
@@ -446,7 +447,7 @@ STEPS = {"adagrad": (Parser.adagrad, 16), "dca": (Parser.dca, 1)}
 
 def read(part, options):
     """Return the tokens and heads of the sentences that are not long."""
-    X, y = parsing.read("en_ewt", part)
+    X, y = parsing.read(options.treebank, part)
     found = zip(X, (heads for heads, _ in y), strict=True)
     return [pair for pair in found if len(pair[0]) <= options.longest]
 
@@ -524,6 +525,7 @@ def main():
     tasks = ["treebank", "random"]
     parser.add_argument("--task", nargs="+", choices=tasks, default=tasks)
     parser.add_argument("--steps", nargs="+", choices=STEPS, default=list(STEPS))
+    parser.add_argument("--treebank", default="en_ewt")
     parser.add_argument("--sentences", type=int, default=500)
     parser.add_argument("--longest", type=int, default=12, help="words of sentences")
     parser.add_argument("--epochs", type=int, default=3)
@@ -534,16 +536,14 @@ def main():
     parser.add_argument("--seeds", type=int, default=1)
     options = parser.parse_args()
     if "treebank" in options.task:
-        rows = [
-            row
-            for steps in options.steps
-            for seed in range(options.seeds)
-            for row in compare(options, steps, seed)
-        ]
-        tables.show([TREEBANK_HEADER, *rows])
+        tables.stream([TREEBANK_HEADER])
+        for steps in options.steps:
+            for seed in range(options.seeds):
+                tables.stream(compare(options, steps, seed))
     if "random" in options.task:
         for seed in range(options.seeds):
-            tables.show([RANDOM_HEADER, *of_random_scores(options, seed)])
+            tables.stream([RANDOM_HEADER])
+            tables.stream(of_random_scores(options, seed))
 
 
 if __name__ == "__main__":

@@ -60,10 +60,9 @@ def main():
     first = QUICK_FIRST if options.quick else options.first
     passes = QUICK_PASSES if options.quick else PASSES
     warnings.simplefilter("ignore", ConvergenceWarning)
-    rows = [[*HEADER, *(f"F1 after {n}" for n in passes)]]
+    tables.stream([[*HEADER, *(f"F1 after {n}" for n in passes)]])
     for name in options.task:
-        rows += rows_of(name, first, passes)
-    tables.show(rows)
+        tables.stream(rows_of(name, first, passes))
 
 
 if __name__ == "__main__":
