@@ -25,18 +25,7 @@ def add_fit_options(group):
         "prior": "keep the weights near to those of this model, of another domain say",
     }.items():
         group.add_argument(f"--{name}", metavar="MODEL", help=what)
-    group.add_argument(
-        "--tol", type=float, help="gap, relative to the objective, at which to stop"
-    )
-    group.add_argument(
-        "--max-iter", type=int, metavar="N", help="maximum number of epochs"
-    )
-    group.add_argument(
-        "--checkpoint",
-        metavar="FILE",
-        help="keep the state of the fit in this file after every epoch, and begin with "
-        "it if it is there: the same command goes on after it was killed",
-    )
+    _add_end_options(group)
     group.add_argument(
         "--decoding",
         choices=[*DECODERS],
@@ -51,6 +40,21 @@ def add_fit_options(group):
         default=0,
         metavar="N",
         help="seed of the random sampling (default: 0)",
+    )
+
+
+def _add_end_options(group):
+    group.add_argument(
+        "--tol", type=float, help="gap, relative to the objective, at which to stop"
+    )
+    group.add_argument(
+        "--max-iter", type=int, metavar="N", help="maximum number of epochs"
+    )
+    group.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="keep the state of the fit in this file after every epoch, and begin with "
+        "it if it is there: the same command goes on after it was killed",
     )
 
 
