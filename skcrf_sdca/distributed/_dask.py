@@ -117,6 +117,12 @@ class DaskCluster(Cluster):
         calls = {number: (_ask, method, *own) for number, own in pairs}
         yield from self._call(calls, lasting)
 
+    def n_beside(self):
+        """Return, for each partition, how many its worker has."""
+        homes = [self._home[number] for number in self._lasting]
+        held = Counter(homes)
+        return [held[home] for home in homes]
+
     def keep(self, chosen):
         """Forget the partitions whose bool in ``chosen`` is False."""
         for number, keep in zip(list(self._lasting), chosen, strict=True):

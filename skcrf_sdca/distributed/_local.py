@@ -20,6 +20,10 @@ class LocalCluster(Cluster):
         for partition, own in zip(self.partitions, arguments, strict=True):
             yield partition.ask(method, *own)
 
+    def n_beside(self):
+        """Return, for each partition, how many its process has: all."""
+        return [self.n_partitions] * self.n_partitions
+
     def keep(self, chosen):
         """Forget the partitions whose bool in ``chosen`` is False."""
         pairs = zip(self.partitions, chosen, strict=True)

@@ -42,6 +42,10 @@ class Cluster(ABC):
         """
 
     @abstractmethod
+    def n_beside(self):
+        """Return, for each partition, how many its process has, itself included."""
+
+    @abstractmethod
     def keep(self, chosen):
         """Forget the partitions whose bool in ``chosen`` is False."""
 
@@ -135,7 +139,8 @@ class CommonProblem(Objective):
         ``memory`` is what the dual variables of each, and its data in a file, may take.
         """
         self.traffic["rounds"] += 1
-        calls = ((seed, memory) for seed in seeds)
+        each = zip(seeds, self.cluster.n_beside(), strict=True)
+        calls = ((seed, memory, n_beside) for seed, n_beside in each)
         return self._take_dual(self.cluster.map("start_dual", calls))
 
     def visit(self, w, fraction):

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skcrf_sdca._utils.memory import available_memory
 from skcrf_sdca.data.label_encoding import flat_labels, without_unknown_labels
 from skcrf_sdca.data.label_runs import RunCounts
 from skcrf_sdca.data.packed import PackedSequences
@@ -35,9 +36,11 @@ from skcrf_sdca.estimators.crfs import OEGCRF
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.persistence import PackedCorpus
 from skcrf_sdca.solvers.oeg import OEG
+from skcrf_sdca.solvers.storage import SHARE
 from skcrf_sdca.structures.chain.constraints import label_counts, read_constraints
 from skcrf_sdca.structures.chain.observed import pair_counts
 from skcrf_sdca.structures.chain.structure import Chain
+from skcrf_sdca.structures.weight_choice import AUTO
 
 
 class Summary(NamedTuple):
@@ -197,11 +200,15 @@ class Partition:
         part /= self._n_partitions
         return Sums(part, self.share * loss, largest)
 
-    def start_dual(self, seed, memory):
+    def start_dual(self, seed, memory, n_beside):
         """Start the dual solver at the labels; return Sums, with the entropies.
 
-        Beyond ``memory`` its dual variables lie in files, as those of `OEGCRF`.
+        Beyond ``memory`` its dual variables lie in files, as those of `OEGCRF`. "auto"
+        is an equal part for each of the ``n_beside`` partitions of this process.
         """
+        available = available_memory()
+        if memory == AUTO and available is not None:
+            memory = max(SHARE * available / n_beside, 1)
         # Threads would cut the sequences once more, and change the model.
         alone = copy.copy(self.problem)
         alone.structure = copy.copy(self.problem.structure)

@@ -16,12 +16,13 @@ from sklearn.exceptions import ConvergenceWarning
 from samples import peak_of, small_disk
 from skcrf_sdca import LBFGSCRF, DualityGapMonitor, PackedSequences, make_tagger
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.distributed import DistributedCRF, _estimator
+from skcrf_sdca.distributed import DistributedCRF, _estimator, _partition
 from skcrf_sdca.distributed._checkpoint import load_weights
 from skcrf_sdca.distributed._local import LocalCluster
 from skcrf_sdca.distributed._partition import Partition
 from skcrf_sdca.persistence import PackedCorpus, save_model
 from skcrf_sdca.solvers.samplers import WINDOW
+from skcrf_sdca.solvers.storage import SHARE
 from skcrf_sdca.structures import structure
 from skcrf_sdca.text import Suffix, TokenFeatures
 
@@ -479,6 +480,17 @@ def test_partitions_draw_inside_windows_of_their_own(chains, storages):
     assert [storage.in_files for storage in storages] == 3 * [True] + 3 * [False]
     with pytest.raises(ValueError, match=r"partition 0: memory='all' is no size"):
         crf.set_params(memory="all").fit(cut(X, y, 3))
+
+
+def test_partitions_of_one_process_share_its_memory(chains, storages, monkeypatch):
+    X, y = chains
+    halves = [(X, y), (X, y)]
+    crf = DistributedCRF(method="dual", max_iter=1, tol=1.0, random_state=0)
+    crf.set_params(memory=1).fit(halves)
+    needed = storages[0].needed
+    monkeypatch.setattr(_partition, "available_memory", lambda: 1.5 * needed / SHARE)
+    crf.set_params(memory="auto").fit(halves[:1]).fit(halves)
+    assert [storage.in_files for storage in storages[2:]] == [False, True, True]
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
