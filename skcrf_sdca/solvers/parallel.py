@@ -31,6 +31,9 @@ FREQUENT = 0.025
 # The period of the rare features is one round for each RARE_PER_ROUND of them: their
 # aggregation takes some hundredths of the time of the visits, whatever their number.
 RARE_PER_ROUND = 1500
+# Of more workers each sees less of the changes: for so many workers, and as many again,
+# the period is shorter in proportion.
+FEW_WORKERS = 8
 
 # Where rows are made at the visit, all features are aggregated, so that rounds are
 # longer: a round makes so many entries of rows for each feature, but an epoch has as
@@ -61,7 +64,9 @@ def make_parallel_visitor(problem, weights, n_workers, new_sampler, new_visitor)
     """
     moved, following = weights
     division = Division(problem, n_workers)
-    local_weights = division.local_weights(moved)
+    # Without a threshold no weights follow, and single weights have no rows.
+    marked = problem.penalty.threshold > 0.0 and division.pairs is None
+    local_weights = division.local_weights(moved, marked=marked)
 
     def visitor_of(worker, shard):
         local = division.parameters(moved, local_weights, worker)
@@ -147,9 +152,9 @@ class Division:
             self.worker_of[shard] = worker
             self.index_in_shard[shard] = np.arange(len(shard))
 
-    def local_weights(self, model):
+    def local_weights(self, model, *, marked=False):
         """Return the LocalWeights of Parameters."""
-        return _local_weights(model, self.partition)
+        return _local_weights(model, self.partition, marked)
 
     def parameters(self, model, local_weights, worker):
         """Return Parameters of the local weights of a worker."""
@@ -169,6 +174,7 @@ class Division:
         All workers together make about so many ``visits`` in a round.
         """
         problem, n_shared = self.problem, len(self.partition.shared)
+        in_round = RARE_PER_ROUND * max(1, len(self.shards) // FEW_WORKERS)
         visits = _visits_of_round(problem, self.features, visits) // len(self.shards)
         mean_length = problem.offsets[-1] / problem.n_sequences
         mean_work = int(work_of_visit(mean_length, problem.structure.n_tied))
@@ -176,7 +182,7 @@ class Division:
             "n_frequent": self.partition.n_frequent,
             "n_shared": n_shared,
             "work": max(1, visits) * mean_work,
-            "period": 1 + (n_shared - self.partition.n_frequent) // RARE_PER_ROUND,
+            "period": 1 + (n_shared - self.partition.n_frequent) // in_round,
         }
 
 
@@ -193,7 +199,7 @@ def _visits_of_round(problem, features, visits):
     return max(visits, min(int(longer), most))
 
 
-def _local_weights(model, partition):
+def _local_weights(model, partition, marked):
     """Return the LocalWeights of a model; with observed pairs, by single weights."""
     shared, private = partition.shared, partition.private
     n_labels, n_frequent, pairs = model.n_labels, partition.n_frequent, model.pairs
@@ -208,6 +214,7 @@ def _local_weights(model, partition):
         n_frequent,
         private,
         apart=pairs is not None,
+        marked=marked,
     )
 
 

@@ -42,9 +42,9 @@ cdef class LocalWeights:
         Private features of each worker.
     apart : bool, default=False
         See `FeaturePartition`.
-
-    Where features have rows, each worker marks the rare rows that its visits may have
-    moved: only these are aggregated.
+    marked : bool, default=False
+        Whether each worker marks the rare rows that its visits may have moved, and only
+        these are aggregated. It pays where other weights have to follow them.
 
     Attributes
     ----------
@@ -53,7 +53,8 @@ cdef class LocalWeights:
     """
 
     def __cinit__(
-        self, w, n_biases, n_labels, shared, n_frequent, private, apart=False
+        self, w, n_biases, n_labels, shared, n_frequent, private, apart=False,
+        marked=False,
     ):
         counts = np.array([len(rows) for rows in private])
         bounds = np.concatenate([[0], np.cumsum(counts)])
@@ -70,9 +71,9 @@ cdef class LocalWeights:
         self.shared = np.append(shared, 0).astype(np.int32)
         self.private = np.concatenate([*private, [0]]).astype(np.int32)
         self.private_bounds, self.first_private = bounds, first
-        self.marks = None if apart else np.zeros(
-            (self.n_workers, self.n_shared + 1), dtype=np.uint8
-        )
+        self.marks = None
+        if marked:
+            self.marks = np.zeros((self.n_workers, self.n_shared + 1), dtype=np.uint8)
         self.moved = np.zeros(self.n_shared + 1, dtype=np.int32)
         self.n_moved = np.zeros(self.n_workers, dtype=np.intp)
 
