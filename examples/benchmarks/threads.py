@@ -1,10 +1,10 @@
 """Measure the speed-up by threads: epochs for any number, seconds on the cores here.
 
-SDCA and OEG with sampling by gap, to a gap of 1e-4 P(0). One thread can make the rounds
-of any number of workers, with the same bits. So epochs are counted for 1 to 32 threads
-on any machine (to 0.1, by interpolation of the logarithm of the gap). With 1, 2 and 4
-threads, as far as there are cores, the fit is timed too, without certificates. The
-expected speed-up is
+SDCA and OEG with sampling by gap, or SAG-NUS* with ``--sag``, to a gap of 1e-4 P(0).
+One thread can make the rounds of any number of workers, with the same bits. So epochs
+are counted for 1 to 32 threads on any machine (to 0.1, by interpolation of the
+logarithm of the gap). With 1, 2 and 4 threads, as far as there are cores, the fit is
+timed too, without certificates. The expected speed-up is
 
     threads * epochs(1) / epochs(threads),
 
@@ -34,10 +34,11 @@ import packed
 import runs
 import tables
 import tasks
-from skcrf_sdca import OEGCRF, SDCACRF
+from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.solvers.monitor import FitMonitor, Observer
 
-SOLVERS = {"SDCA-GAP": SDCACRF, "OEG-GAP": OEGCRF}
+DUAL_SOLVERS = {"SDCA-GAP": SDCACRF, "OEG-GAP": OEGCRF}
+SAG_SOLVERS = {"SAG-NUS*": SAGNUSCRF}
 THREADS = (1, 2, 4, 8, 16, 32)
 QUICK_THREADS = (1, 2, 4)
 TIMED = (1, 2, 4)
@@ -66,7 +67,7 @@ def run(problem, new, n_threads, *, in_turn):
     solver = new._new_solver(problem)
     problem.structure.n_jobs = None
     if n_threads > 1:
-        solver.dual.kernel.in_turn = in_turn
+        (solver.dual or solver).kernel.in_turn = in_turn
     end = StopAtGap(TARGET * problem.initial_primal)
     return FitMonitor(solver, max_iter=MAX_EPOCHS, tol=0.0, observers=[end]).run()
 
@@ -129,18 +130,23 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--threads", type=int, nargs="+", default=THREADS)
     parser.add_argument("--accelerated", action="store_true")
+    parser.add_argument("--sag", action="store_true")
     arguments = parser.parse_args()
     campaign = runs.Campaign(arguments)
     threads = QUICK_THREADS if campaign.quick else tuple(arguments.threads)
-    acceleration = "auto" if arguments.accelerated else None
+    solvers, options = DUAL_SOLVERS, {}
+    if arguments.sag:
+        solvers = SAG_SOLVERS
+    elif not arguments.accelerated:
+        options = {"acceleration": None}
     repeats = 1 if campaign.quick else arguments.repeats
     table = [HEADER]
     figure, axes = figures.panels(1, len(campaign.names), sharey=True)
     for axis, name in zip(axes[0], campaign.names, strict=True):
         task = campaign.load(name)
         problem = tasks.problem(task)
-        for label in SOLVERS:
-            new = SOLVERS[label](task.alpha, acceleration=acceleration, random_state=0)
+        for label in solvers:
+            new = solvers[label](task.alpha, random_state=0, **options)
             with threadpool_limits(1):
                 rows, epochs = rows_of(name, label, problem, new, threads, repeats)
             tables.show([HEADER, *rows])
