@@ -24,8 +24,8 @@ MIN_SHARD = 64
 # Visits in a round, about and of all workers together: more of them take more epochs,
 # fewer let the workers wait for each other.
 ROUND_VISITS = 20
-# Those of SAG are shorter, and it aggregates two vectors.
-SAG_VISITS = 40
+# Visits of SAG are shorter, and it aggregates two vectors; but an epoch has some rounds.
+SAG_VISITS, FEWEST_SAG_ROUNDS = 40, 40
 # A feature is frequent if this part of the sequences has it.
 FREQUENT = 0.025
 # The period of the rare features is one round for each RARE_PER_ROUND of them: their
@@ -99,10 +99,11 @@ def make_parallel_sag(problem, weights, target, n_workers, new_visitor):
         local = division.parameters(target, local_targets, worker)
         return new_visitor(division.features.of_thread(), own, local.weights(), shard)
 
+    visits = min(SAG_VISITS, problem.n_sequences // FEWEST_SAG_ROUNDS)
     rounds = SAGRounds(
         local_weights,
         local_targets=local_targets,
-        **division.lengths_of_rounds(SAG_VISITS),
+        **division.lengths_of_rounds(visits),
     )
     visitors = division.assigned(visitor_of)
     return ParallelSAG(problem, division, visitors, rounds, following)
