@@ -113,16 +113,15 @@ def load(name):
 
 
 def extrapolating(momentum):
-    """Return an epoch of proximal point iterations that goes on beyond the weights."""
+    """Return a function of the next z, beyond the weights."""
 
-    def epoch(self):
+    def center(self):
         w = self.model.w
         before = vars(self).get("before", w)
         self.before = w.copy()
-        self.solver.move_center(self._kappa(), w + momentum * (w - before))
-        self.solver.epoch()
+        return w + momentum * (w - before)
 
-    return epoch
+    return center
 
 
 def fit(name, X, y, n_alpha, way, epochs, seed, l1_ratio):
@@ -131,7 +130,7 @@ def fit(name, X, y, n_alpha, way, epochs, seed, l1_ratio):
     The epochs are 0 if the fit does not end. ``n_alpha`` is the strength of L2.
     """
     acceleration, proximal.EXPONENT, momentum = WAYS[way]
-    proximal.ProximalPoint.epoch = extrapolating(momentum)
+    proximal.ProximalPoint._center = extrapolating(momentum)
     strength = n_alpha / (1.0 - l1_ratio) / len(X)
     crf = ESTIMATORS[name](strength, l1_ratio=l1_ratio, max_iter=epochs)
     own = {"acceleration": acceleration, "random_state": seed}

@@ -199,8 +199,12 @@ class ProximalPoint(OuterSolver):
         if self._is_certified:
             self.solver.record_seen()
             self._is_certified = False
-        self.solver.move_center(self._kappa(), self.model.w)
+        self.solver.move_center(self._kappa(), self._center())
         self.solver.epoch()
+
+    def _center(self):
+        """Return the next z."""
+        return self.model.w
 
     def certify(self):
         """Certify w and mu as points of the problem itself."""
