@@ -393,11 +393,11 @@ def bound_message(tried: Iterable[Candidate]) -> str | None:
         return None
     if own[strengths[neighbour]] == best.score:
         return None
-    word = "smallest" if at == 0 else "largest"
+    word, way = ("smallest", "down") if at == 0 else ("largest", "up")
     beyond = 0.1 if at == 0 else 10.0
     return (
         f"the best alpha n, {best.strength:g}, is the {word} of the strengths: a "
-        f"{word.replace('est', 'er')} one may be better. Give strengths that go on, to "
+        f"{word.replace('est', 'er')} one may be better. Add strengths {way} to "
         f"{beyond * best.strength:g} or beyond"
     )
 

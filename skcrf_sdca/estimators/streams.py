@@ -160,7 +160,7 @@ class OnlineMixin(ChainCRF):
             another `order` than in the model, and for edge features if the model
             has none or the other way round. The model is then as it was before.
         AttributeError
-            The method is not there with parameters that need all data at once:
+            The estimator has no `partial_fit` if a parameter needs all data at once:
             ``features="observed"``, ``label_pairs="observed"``, ``transitions``
             "observed" or "open",
             ``class_weight="balanced"``, ``method`` "svrg" or "hybrid",
@@ -228,7 +228,7 @@ class OnlineMixin(ChainCRF):
                     "of the data at once: set it to another value."
                 )
         if self.label_features is not None or self.label_features_ is not None:
-            return "partial_fit is not there with label_features: set it to None."
+            return "partial_fit cannot work with label_features: set it to None."
         return None
 
     def _check_same_order(self):

@@ -365,7 +365,7 @@ def test_starts_have_parts_too_or_are_refused():
 
 def test_a_stream_has_no_parts():
     crf = SGDCRF(method="adagrad", label_features="parts")
-    with pytest.raises(AttributeError, match="not there with label_features"):
+    with pytest.raises(AttributeError, match="cannot work with label_features"):
         crf.partial_fit(X, Y)
 
 
