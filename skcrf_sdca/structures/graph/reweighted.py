@@ -49,7 +49,7 @@ class ReweightedScores(GraphScores):
 
 
 def _lacking(what):
-    return f"{what} are not there: {NO_DISTRIBUTION}"
+    return f"{what} cannot be computed: {NO_DISTRIBUTION}"
 
 
 class ReweightedMarginals(GraphMarginals):
