@@ -24,7 +24,7 @@ MIN_SHARD = 64
 # Visits in a round, about and of all workers together: more of them take more epochs,
 # fewer let the workers wait for each other.
 ROUND_VISITS = 20
-# Visits of SAG are shorter, and it aggregates two vectors; but an epoch has some rounds.
+# Visits of SAG are shorter, and it aggregates two vectors. An epoch has some rounds.
 SAG_VISITS, FEWEST_SAG_ROUNDS = 40, 40
 # A feature is frequent if this part of the sequences has it.
 FREQUENT = 0.025
