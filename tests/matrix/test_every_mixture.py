@@ -23,6 +23,7 @@ from skcrf_sdca.metrics import extract_spans
 from skcrf_sdca.persistence import load_model, save_model
 from skcrf_sdca.selection import alpha_path
 from skcrf_sdca.serving import Predictor
+from skcrf_sdca.structures.chain.chains import Chains
 
 TAU = 0.5
 
@@ -156,6 +157,23 @@ def test_no_labelling_of_a_support_is_a_mixture_of_others():
         assert np.linalg.matrix_rank(nodes) == len(own)
         sizes.append(len(own))
     assert max(sizes) > 10
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_shares_are_positive_with_the_sum_1_whatever_the_size_of_scores(size):
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n, n_labels = rng.integers(2, 8), rng.integers(2, 6)
+        # Small numbers with many ties.
+        local = size * rng.integers(-1, 2, size=(n, n_labels))
+        transition = size * rng.integers(-1, 2, size=(n_labels, n_labels))
+        chain = Chains(local, transition, np.array([0, n]))
+        ((_, shares),) = chain.mixed_labels()
+        assert (shares > 0.0).all()
+        assert_allclose(shares.sum(), 1.0, rtol=1e-12)
+        node, _, _ = chain.mixed_expectations(np.ones(1))
+        assert_allclose(node.sum(axis=1), 1.0, rtol=1e-12)
+        assert chain.excess[0] <= 1e-12 * (1.0 + size)
 
 
 @pytest.mark.parametrize("name", OF_HINGE)

@@ -203,7 +203,10 @@ cdef class Mixture:
                 return False
             leaving, step = -1, 1.0
             for k in range(self.size):
-                if self.share[k] + step * self.change[k] < 0.0:
+                if (
+                    self.change[k] < 0.0
+                    and self.share[k] + step * self.change[k] <= 0.0
+                ):
                     leaving, step = k, -self.share[k] / self.change[k]
             for k in range(self.size):
                 self.share[k] = max(self.share[k] + step * self.change[k], 0.0)
@@ -212,16 +215,17 @@ cdef class Mixture:
                 return True
             self.remove(leaving)
 
-    # A change = slope - level, and the changes have the sum 0.
+    # A change = slope - level, and the changes have the sum 0. Slopes are large beside
+    # their differences, so that one of them is subtracted from all.
     cdef double set_change(self) noexcept nogil:
         """Write the change of shares to the maximum; return the slope of all there."""
         cdef Py_ssize_t k
-        cdef double level
+        cdef double level, first = self.slope[0]
         cdef double* change = &self.change[0]
         cdef double* ones = &self.part_of_ones[0]
         for k in range(self.size):
             change[k] = (
-                self.slope[k] - ops.dot(&self.factor[k, 0], change, k)
+                self.slope[k] - first - ops.dot(&self.factor[k, 0], change, k)
             ) / self.factor[k, k]
             ones[k] = (
                 1.0 - ops.dot(&self.factor[k, 0], ones, k)
@@ -230,7 +234,7 @@ cdef class Mixture:
         for k in range(self.size):
             change[k] -= level * ones[k]
         self.solve_transposed(self.size)
-        return level
+        return first + level
 
     cdef void remove(self, Py_ssize_t k) noexcept nogil:
         """Remove a labelling; those behind it move up."""
@@ -328,6 +332,7 @@ def mixed_labels(scores, Py_ssize_t begin, Py_ssize_t end):
         inference.check()
         paths = np.array(mixture.labels[: mixture.size, : inference.length])
         shares = np.array(mixture.share[: mixture.size])
+        paths, shares = paths[shares > 0.0], shares[shares > 0.0]
         order = np.lexsort((*paths.T[::-1], -shares))
         found.append((paths[order], shares[order]))
     return found
