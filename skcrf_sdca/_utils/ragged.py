@@ -17,3 +17,12 @@ def split_rows(
     bounds = pairwise(np.asarray(offsets).tolist())
     pieces = (rows[first:last] for first, last in bounds)
     return np.fromiter(pieces, dtype=object, count=len(offsets) - 1)
+
+
+def sums_of_items(
+    values: NDArray[np.float64], offsets: NDArray[np.integer[Any]]
+) -> NDArray[np.float64]:
+    """Return the sums of numbers (n_positions,) over the positions of each item."""
+    lengths = np.diff(offsets)
+    items = np.repeat(np.arange(len(lengths)), lengths)
+    return np.bincount(items, values, minlength=len(lengths))

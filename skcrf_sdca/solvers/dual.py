@@ -12,6 +12,7 @@ import numpy as np
 
 from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca._utils.parallel import in_parts
+from skcrf_sdca._utils.ragged import sums_of_items
 from skcrf_sdca.solvers.base import EpochSolver, moving_weights
 from skcrf_sdca.solvers.parallel import make_parallel_visitor, n_workers
 from skcrf_sdca.solvers.samplers import (
@@ -21,7 +22,6 @@ from skcrf_sdca.solvers.samplers import (
     non_uniformity,
 )
 from skcrf_sdca.solvers.storage import storage_for
-from skcrf_sdca.structures.structure import sums_of_items
 from skcrf_sdca.structures.weight_choice import AUTO
 
 # In a start from weights the targets of unseen sequences exceed other labels by this.

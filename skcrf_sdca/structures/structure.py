@@ -80,13 +80,6 @@ def tied_scores(expected, tied):
     return np.einsum("ip,p->i", expected.reshape(n, size), tied.reshape(size))
 
 
-def sums_of_items(values, offsets):
-    """Return the sums of numbers (n_positions,) over the positions of each item."""
-    lengths = np.diff(offsets)
-    items = np.repeat(np.arange(len(lengths)), lengths)
-    return np.bincount(items, values, minlength=len(lengths))
-
-
 class FixedScores(NamedTuple):
     """Scores of all sequences that no weight changes, such as those of a prior model.
 

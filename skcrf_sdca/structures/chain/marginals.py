@@ -13,8 +13,8 @@ from skcrf_sdca._kernels.inference import _chain_marginals
 from skcrf_sdca._kernels.math._transitions import TransitionLayout, all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca._utils.ragged import sums_of_items
 from skcrf_sdca.structures.entropy import mixture_entropy, uniform_mixture_entropy
-from skcrf_sdca.structures.structure import sums_of_items
 
 
 def edge_offsets(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
