@@ -141,10 +141,18 @@ class BCFW(DualSolver):
         """Return H of each sequence, given local expectations."""
         return self.problem.loss.entropies(local, self.problem.offsets)
 
-    def pair(self):
-        """Return what `DualSolver.pair` does, with the entropies of mu."""
+    def renormalize(self):
+        """Set the entropies of mu; return the weighted sum of its tied expectations."""
+        self._set_entropies()
+        return super().renormalize()
+
+    def recorded_dual(self):
+        """Return D(mu), with the entropies of mu: visits record none."""
+        self._set_entropies()
+        return super().recorded_dual()
+
+    def _set_entropies(self):
         self.entropy[:] = self._entropies(self.marginals.local)
-        return super().pair()
 
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""

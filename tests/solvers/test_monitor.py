@@ -12,7 +12,9 @@ from test_solvers import draw_problem
 from samples import make_solver
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, DualityGapMonitor
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.objective.losses import new_loss
 from skcrf_sdca.objective.objective import Certificate
+from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.monitor import (
     FIRST_RATIO,
     MARGIN,
@@ -34,6 +36,8 @@ WAITING = [
     SDCACRF(l1_ratio=0.8),
     SDCACRF(sampling="uniform", n_jobs=2),
     OEGCRF(l1_ratio=0.3),
+    SDCACRF(loss="sparsemap"),
+    SDCACRF(loss="smooth_hinge"),
 ]
 
 
@@ -54,9 +58,10 @@ def epochs_of(loop):
     return [row["epoch"] for row in loop.rows]
 
 
-def new_solver(name="sdca", seed=0, **arguments):
-    solver = {"sdca": SDCA, "oeg": OEG}[name]
+def new_solver(name="sdca", seed=0, loss="log_loss", **arguments):
+    solver = {"sdca": SDCA, "oeg": OEG, "bcfw": BCFW}[name]
     problem = draw_problem(seed=seed, n_sequences=150, **arguments)
+    problem.loss = new_loss(loss)
     return make_solver(partial(ProximalPoint, solver=solver), problem)
 
 
@@ -165,9 +170,12 @@ def test_recorded_gaps_are_those_of_sequences_with_a_visit():
     assert solver.recorded_gap() == pytest.approx(solver.gaps[:10].mean(), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["sdca", "oeg"])
-def test_the_dual_of_the_visits_is_the_one_of_the_certificate(name):
-    solver = new_solver(name)
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [("sdca", "log_loss"), ("oeg", "log_loss"), ("bcfw", "sparsemap")],
+)
+def test_the_dual_of_the_visits_is_the_one_of_the_certificate(name, loss):
+    solver = new_solver(name, loss=loss)
     for _ in range(3):
         solver.epoch()
     state = solver.model.w.copy(), solver.lower_bound.value
