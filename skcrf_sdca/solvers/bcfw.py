@@ -48,6 +48,22 @@ class ActiveSets(NamedTuple):
         sets.paths[0], sets.share[0] = labels, 1.0
         return sets
 
+    def take(self, state, n_labels):
+        """Copy the sets of a state; ValueError if it has no such sets of labels."""
+        paths, share, size = (state[name] for name in self._fields)
+        n_used = len(paths)
+        if (
+            paths.shape != self.paths[:n_used].shape
+            or share.shape != self.share[:n_used].shape
+            or not _are_within(size, 1, n_used)
+            or not _are_within(paths, 0, n_labels - 1)
+        ):
+            raise ValueError(
+                "warm_start=True needs the state of a fit by the same estimator, and "
+                "this one has labellings that no fit has; set warm_start=False"
+            )
+        self.paths[:n_used], self.share[:n_used], self.size[:] = paths, share, size
+
     def used(self):
         """Return the arrays by name, without the rows that no sequence needs."""
         most = self.size.max(initial=1)
@@ -56,6 +72,10 @@ class ActiveSets(NamedTuple):
             "share": self.share[:most],
             "size": self.size,
         }
+
+
+def _are_within(numbers, least, most):
+    return numbers.min(initial=least) >= least and numbers.max(initial=most) <= most
 
 
 class BCFW(DualSolver):
@@ -103,10 +123,7 @@ class BCFW(DualSolver):
             check_same_sequences(state, {"size": "n"}, self.problem)
             marginals = potentials_of(state, KEYS, self.problem)
             if np.array_equal(state["paths"][0], labels):
-                n_used = len(state["paths"])
-                active.paths[:n_used] = state["paths"]
-                active.share[:n_used] = state["share"]
-                active.size[:] = state["size"]
+                active.take(state, marginals.local.shape[1])
                 return marginals
         return self.problem.structure.label_potentials(labels)
 

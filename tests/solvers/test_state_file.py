@@ -58,6 +58,34 @@ def test_the_state_of_the_hinge_has_its_labellings(tmp_path):
     assert crf.fit(X, Y).n_iter_ <= 2
 
 
+def cut(array):
+    return array[:1, :-1]
+
+
+def far_off(array):
+    return np.full_like(array, 10**6)
+
+
+def with_others_far_off(array):
+    return np.append(array[:1], far_off(array[1:]), axis=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("size", far_off),
+        ("size", np.negative),
+        ("share", cut),
+        ("paths", with_others_far_off),
+    ],
+)
+def test_labellings_that_no_fit_has_are_refused(name, change):
+    crf = SDCACRF(loss="hinge", warm_start=True, tol=1e-2, random_state=0).fit(X, Y)
+    crf._warm_state[name] = change(crf._warm_state[name])
+    with pytest.raises(ValueError, match="labellings that no fit has; set warm_start"):
+        crf.fit(X, Y)
+
+
 KILLED = """
 import os, signal, sys
 import numpy as np
