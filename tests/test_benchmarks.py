@@ -16,6 +16,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from reference import all_features, all_paths
 from samples import make_problem
+from skcrf_sdca import OEGCRF, DualityGapMonitor, PackedSequences
+from skcrf_sdca.datasets import make_chains
 
 FOLDER = Path(__file__).parents[1] / "examples" / "benchmarks"
 # Scripts that draw or print the runs of the campaign: the file that each is asked to
@@ -230,6 +232,24 @@ def test_the_minimum_with_half_spaces_is_found(monkeypatch, C):
     # At the minimum all tangents that are used have the largest value.
     at_minimum = values - slopes @ (s @ slopes)
     assert_allclose(at_minimum[s > 1e-9], at_minimum.max(), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_epochs_to_a_level_are_those_of_visits(monkeypatch):
+    """A fit has fewer certificates than epochs."""
+    pytest.importorskip("pycrfsuite")
+    monkeypatch.syspath_prepend(FOLDER)
+    race_of = importlib.import_module("time_to_optimum").Race
+    X, y = make_chains(150, n_labels=3, n_features=10, random_state=0)
+    task = SimpleNamespace(X=PackedSequences.from_sequences(X), y=y, alpha=0.001)
+    optimum = OEGCRF(task.alpha, tol=1e-9).fit(task.X, y).primal_objective_
+    race = race_of(task, optimum, ())
+    epochs, _, _ = race.fit(OEGCRF, 1e-4)
+    tol = 1e-4 * race.problem.initial_primal / optimum
+    crf = OEGCRF(task.alpha, tol=tol, max_iter=epochs, random_state=0)
+    crf.set_callbacks(DualityGapMonitor()).fit(task.X, y)
+    below = race.level(crf.history_["primal"]) <= 1e-4
+    assert_array_equal(np.flatnonzero(below), [epochs - 1])
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import packed
-from skcrf_sdca import SDCACRF
+from skcrf_sdca import SDCACRF, DualityGapMonitor
 from skcrf_sdca.datasets import fetch_ocr_letters
 
 # The epochs of the promised gap, this gap, and the epochs to the optimum.
@@ -33,7 +33,7 @@ def fit(task, **parameters):
     crf = SDCACRF(alpha=task.alpha, random_state=0, **parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return crf.fit(task.X, task.y)
+        return crf.set_callbacks(DualityGapMonitor()).fit(task.X, task.y)
 
 
 def epochs_to(crf, gap):

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import packed
-from skcrf_sdca import SDCACRF
+from skcrf_sdca import SDCACRF, DualityGapMonitor
 
 LEVELS = (1e-1, 1e-2, 1e-3)
 
@@ -101,7 +101,8 @@ def fit(X, labels, alpha, epochs, sampling="gap"):
     crf = SDCACRF(alpha, loss="hinge", sampling=sampling, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return crf.set_params(max_iter=epochs).fit(X, labels)
+        crf.set_params(max_iter=epochs).set_callbacks(DualityGapMonitor())
+        return crf.fit(X, labels)
 
 
 def line(name, history):

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import tables
-from skcrf_sdca import SDCACRF
+from skcrf_sdca import SDCACRF, DualityGapMonitor
 
 SCHEMES = ("uniform", "residual", "gap", "importance", "gap_importance", "max")
 LEVELS = (1e-3, 1e-6)
@@ -46,7 +46,7 @@ def row_of(name, X, y, scheme, max_epochs, n_seeds):
     for seed in range(n_seeds):
         crf = SDCACRF(1.0 / len(y), sampling=scheme, acceleration=None)
         crf.set_params(tol=LEVELS[-1], max_iter=max_epochs, random_state=seed)
-        history = crf.fit(X, y).history_
+        history = crf.set_callbacks(DualityGapMonitor()).fit(X, y).history_
         found.append([epochs_to(history, level) for level in LEVELS])
     medians = np.median(found, axis=0)
     cells = [f"{m:g}" if np.isfinite(m) else f"> {max_epochs}" for m in medians]

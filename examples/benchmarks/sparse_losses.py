@@ -19,9 +19,10 @@ import warnings
 from time import process_time
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import SDCACRF
+from skcrf_sdca import SDCACRF, DualityGapMonitor
 from skcrf_sdca.metrics import span_f1_score
 from tasks import WITH_SPANS, load_split
 
@@ -90,7 +91,9 @@ def main():
             crf = SDCACRF(alpha, loss=loss, max_iter=options.epochs, random_state=0)
             crf.fit(task.X, task.y)
             seconds = f"{process_time() - begin:.1f}"
-            epochs = [epochs_to(crf, level) for level in LEVELS]
+            watched = clone(crf).set_callbacks(DualityGapMonitor())
+            watched.fit(task.X, task.y)
+            epochs = [epochs_to(watched, level) for level in LEVELS]
             found = measured(crf, test)
             print(row.format(name, loss, *epochs, seconds, *found), flush=True)
 

@@ -9,7 +9,7 @@ weights that it returns.
 The seconds of CRFsuite are those that it logs for its iterations, without and with the
 calibration of "l2sgd". The time to make its features is not counted. Ours are the
 seconds of the solver without certificates, and of all of `fit`, which also
-prepares the data and computes a certificate per epoch. The ratios divide CRFsuite's
+prepares the data and computes the certificates. The ratios divide CRFsuite's
 seconds, with calibration, by both. CRFsuite and all of `fit` are measured by the clock
 of the processor, the solver alone by that on the wall, which other work slows.
 
@@ -30,7 +30,7 @@ import crfsuite
 import runs
 import tables
 import tasks
-from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF, DualityGapMonitor
 
 NAMES = ("conll2000", "ned")
 ESTIMATORS = (SDCACRF, OEGCRF, SAGNUSCRF)
@@ -66,7 +66,7 @@ class Race:
         self.problem = tasks.problem(task)
         self.optimum = optimum
         self.levels = levels
-        self.histories = {}
+        self.epochs = {}
 
     def level(self, primal):
         """Return (P - P*) / P(0)."""
@@ -106,25 +106,26 @@ class Race:
     def fit(self, estimator, level):
         """Return the epochs to a level, the seconds of the solver, and of the fit."""
         epochs = self._epochs(estimator, level)
-        crf = self._new(estimator, max_iter=epochs, tol=0.0)
+        crf = self._new(estimator, level, epochs)
         begin = process_time()
         crf.fit(self.task.X, self.task.y)
         seconds = process_time() - begin
         return epochs, crf.history_["seconds"][-1], seconds
 
-    def _new(self, estimator, **options):
-        return estimator(alpha=self.task.alpha, random_state=0, **options)
+    def _new(self, estimator, level, max_iter):
+        # The gap bounds the distance: if the gap is at the level, P is too. The draws
+        # follow the gaps of certificates, and their epochs depend on tol.
+        tol = level * self.problem.initial_primal / self.optimum
+        return estimator(self.task.alpha, tol=tol, max_iter=max_iter, random_state=0)
 
     def _epochs(self, estimator, level):
         """Return the epochs to a level, from one longer fit."""
-        reached = self.histories.get(estimator)
-        if reached is None or reached.min() > level:
-            # The gap bounds the distance: if the gap is at the level, P is too.
-            tol = level * self.problem.initial_primal / self.optimum
-            crf = self._new(estimator, max_iter=runs.ENOUGH, tol=tol)
-            history = crf.fit(self.task.X, self.task.y).history_
-            reached = self.histories[estimator] = self.level(history["primal"])
-        return _first(reached, level)
+        if (estimator, level) not in self.epochs:
+            crf = self._new(estimator, level, runs.ENOUGH)
+            crf.set_callbacks(DualityGapMonitor()).fit(self.task.X, self.task.y)
+            reached = self.level(crf.history_["primal"])
+            self.epochs[estimator, level] = _first(reached, level)
+        return self.epochs[estimator, level]
 
 
 def _first(values, level):

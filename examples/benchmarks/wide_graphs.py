@@ -41,7 +41,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import figures
 import tables
-from skcrf_sdca import GraphCRF
+from skcrf_sdca import DualityGapMonitor, GraphCRF
 
 OUTPUT = Path(__file__).resolve().parents[2] / "docs" / "images" / "wide_graphs.png"
 TASKS = ["widths", "snakes", "image", "digits", "hinge", "oracles"]
@@ -199,6 +199,7 @@ def oracle_fits(n, side, epochs, rng):
             max_iter=epochs,
             random_state=0,
         )
+        crf.set_callbacks(DualityGapMonitor())
         began = process_time()
         crf.fit(X, y)
         seconds = process_time() - began
