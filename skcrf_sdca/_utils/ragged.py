@@ -21,7 +21,7 @@ def split_rows(
 
 def sums_of_items(
     values: NDArray[np.float64], offsets: NDArray[np.integer[Any]]
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """Return the sums of numbers (n_positions,) over the positions of each item."""
     lengths = np.diff(offsets)
     items = np.repeat(np.arange(len(lengths)), lengths)
