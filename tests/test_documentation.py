@@ -90,6 +90,7 @@ def test_the_docstrings_of_methods_have_parameters_as_in_the_signature(name):
     assert {member: errors for member, errors in found.items() if errors} == {}
 
 
+@pytest.mark.slow
 def test_the_package_can_be_imported_without_docstrings():
     program = "import skcrf_sdca.distributed as d; print(d.DistributedCRF.__doc__)"
     command = [sys.executable, "-P", "-OO", "-c", program]

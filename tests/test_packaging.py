@@ -245,6 +245,7 @@ COMPILED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="the compiler is a shell script")
 @pytest.mark.parametrize(("changed", "compiled"), COMPILED.items())
 def test_a_build_compiles_what_depends_on_what_changed(

@@ -33,6 +33,7 @@ def check_gap(crf, task, gap):
     assert 0.0 <= crf.primal_objective_ - task.optimum <= crf.duality_gap_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "epochs", "gap"),
     [
@@ -44,6 +45,7 @@ def test_gap_after_some_epochs(name, epochs, gap):
     check_gap(*fit_for(name, epochs), gap)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "epochs", "gap"),
     [("ocr", 30, 1e-2), pytest.param("ned", 10, 1e-4, marks=pytest.mark.slow)],

@@ -62,6 +62,7 @@ def test_belief_propagation_is_exact_without_scores_of_pairs(n_words):
         assert not found.is_open.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bp", "bound"])
 def test_expectations_are_slopes_where_runs_converge(name):
     scores, _ = drawn(3, 0.3, n=1)

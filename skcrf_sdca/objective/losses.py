@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca._utils.ragged import sums_of_items
 from skcrf_sdca.structures.entropy import GINI, SHANNON, TSALLIS, entmax15
 
 
@@ -171,9 +172,7 @@ class SparseMAP(Loss):
         def of_range(begin, end):
             u = local[offsets[begin] : offsets[end]]
             of_positions = u.sum(axis=1) - np.einsum("tk,tk->t", u, u)
-            lengths = np.diff(offsets[begin : end + 1])
-            items = np.repeat(np.arange(end - begin), lengths)
-            return 0.5 * np.bincount(items, of_positions, minlength=end - begin)
+            return 0.5 * sums_of_items(of_positions, offsets[begin : end + 1])
 
         return np.concatenate(over_ranges(of_range, offsets))
 

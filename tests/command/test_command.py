@@ -1006,6 +1006,7 @@ def test_help_tells_every_subcommand(capsys):
 # Several processes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--spans", "--at-least", "0.2"]])
 def test_processes_answer_as_one_does(files, model, run, options, tmp_path):
     text = tmp_path / "text"

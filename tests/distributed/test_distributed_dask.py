@@ -225,6 +225,7 @@ def cluster_of_threads():
         yield cluster
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_gone_is_an_error(cluster_of_threads):
     with distributed.Client(cluster_of_threads) as client:
         cluster_of_threads.close()

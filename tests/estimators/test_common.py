@@ -100,6 +100,7 @@ def test_all_checks_of_lbfgs_pass_at_the_defaults(estimator, n_checks):
     assert len(found) >= n_checks
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "crf", [SDCACRF(dual_dtype="float64"), SAGNUSCRF()], ids=name_of

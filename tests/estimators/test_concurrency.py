@@ -523,6 +523,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow
 def test_neither_thread_settings_nor_the_hash_seed_change_a_bit():
     digests = {
         subprocess.run(

@@ -213,6 +213,7 @@ def test_halving_of_a_tagger_and_of_stochastic_solvers(crf):
     assert search.best_estimator_.n_iter_ > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", ["path", "halving"])
 def test_a_search_keeps_no_more_than_one_fit_in_memory(search, monkeypatch):
     class State(dict):

@@ -159,6 +159,7 @@ def test_single_precision_is_advised_where_it_fits(monkeypatch):
 # Sizes that parameters ask for --------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_best_labellings_of_a_graph_take_the_memory_of_the_labellings(monkeypatch):
     """The scores of a graph are not copied for each labelling."""
     X, y = [(np.zeros((60, 1)), [[t, t + 1] for t in range(59)])], [["a", "b"] * 30]

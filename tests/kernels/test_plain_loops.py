@@ -76,6 +76,7 @@ def runs():
     ]
 
 
+@pytest.mark.slow
 def test_the_variables_limit_the_level(runs):
     best, *limited = (level for level, _ in runs)
     assert best in {1, 3, 4}

@@ -53,6 +53,7 @@ def test_the_warning_names_the_line_outside_of_a_tagger():
     assert {record.filename for record in caught} == {__file__}
 
 
+@pytest.mark.slow
 def test_labels_that_are_not_known_do_not_count():
     lost = [labels.tolist() for labels in y]
     for labels in lost:

@@ -34,6 +34,7 @@ NAMES = list(size_fuzz.MODELS)
 PARTS = [NAMES[k::4] for k in range(4)]
 
 
+@pytest.mark.slow
 @ON_LINUX
 @pytest.mark.parametrize("names", PARTS, ids="|".join)
 def test_numbers_that_become_sizes(names):

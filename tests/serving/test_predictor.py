@@ -346,6 +346,7 @@ def test_a_hasher_takes_dicts_and_strings_whatever_the_fit_had():
         predictor.predict_one(["a"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_tokens", [False, True])
 def test_both_readers_refuse_the_same_hashers(has_tokens):
     steps, make = HASHERS["tokens" if has_tokens else "strings"]
@@ -675,6 +676,7 @@ def test_forged_documents_are_refused(change, tmp_path):
         Predictor.load(tmp_path / "model")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vectorizer", "sparse", "tokens", "compat", "arrays"])
 def test_both_readers_refuse_the_same_documents(name):
     estimator, make = MODELS["dicts" if name == "sparse" else name]

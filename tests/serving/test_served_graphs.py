@@ -155,6 +155,7 @@ def test_tree_reweighted_sums_are_refused():
             way(crf)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rows", "tokens", "trees"])
 def test_both_readers_refuse_the_same_documents(name):
     save_model(fitted(name)[0], file := io.BytesIO())

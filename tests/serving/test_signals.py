@@ -100,6 +100,7 @@ def test_numpy_alone_is_enough(transformer, tmp_path):
     assert_numpy_is_enough(model, X[2].tolist(), tmp_path)
 
 
+@pytest.mark.slow
 def test_both_readers_refuse_the_same_steps():
     filled = make_pipeline(IMPUTERS[0], MinMaxScaler(clip=True))
     save_model(of_scaler(filled).fit(LOST, Y), file := io.BytesIO())

@@ -265,6 +265,7 @@ def test_the_log_likelihood_needs_numpy_alone(name, tmp_path):
     assert found == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["online, relations", "tokens", "pipeline"])
 def test_both_readers_refuse_the_same_documents(name):
     parser = PARSERS[name].fit(SENTENCES, of_heads(PARSERS[name], TREES))

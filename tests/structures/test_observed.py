@@ -146,6 +146,7 @@ def test_what_labels_that_are_partly_known_observe(label):
     assert crf.coef_.toarray()[seen].all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:of .* positions of X:UserWarning")
 @pytest.mark.parametrize("estimator", [SDCACRF, OEGCRF])
 def test_threads_reach_the_optimum_of_one_thread(estimator):

@@ -27,6 +27,7 @@ def texts_of_errors(tree):
                 yield ast.unparse(node)
 
 
+@pytest.mark.slow
 def test_no_message_is_rewritten():
     for path in sorted(ROOT.rglob("*.py")):
         assert not list(texts_of_errors(ast.parse(path.read_text()))), path
