@@ -40,7 +40,7 @@ NOT_OF_TREEBANKS = {*READING} - {"format", "encoding", "columns"}
 NOT_OF_TREES = (
     *("templates", "scheme", "repair", "transitions", "label_features"),
     *("features", "label_pairs", "min_count", "decoding", "solver", "search"),
-    *("alpha", "l1_ratio", "c1", "c2", "tol", "jobs", "init", "prior"),
+    *("alpha", "l1_ratio", "c1", "c2", "tol", "jobs", "init", "prior", "checkpoint"),
 )
 # Options that need --parse.
 OF_TREES = (
