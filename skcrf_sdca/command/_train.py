@@ -156,8 +156,12 @@ def _report(tagger, dev, source):
 
 
 def _other_models(options):
-    """Return the taggers of --init and --prior, as arguments of `fit`."""
-    paths = {"init": options.init, "prior": options.prior}
+    """Return the taggers of --init and --prior, as arguments of `fit`.
+
+    A fit that goes on from the file of --checkpoint begins at no other model.
+    """
+    goes_on = options.checkpoint is not None and os.path.exists(options.checkpoint)
+    paths = {"init": None if goes_on else options.init, "prior": options.prior}
     return {name: load_tagger(path) for name, path in paths.items() if path is not None}
 
 

@@ -114,6 +114,13 @@ def test_a_fit_with_a_checkpoint_goes_on(source, run):
     assert "state cannot be read" in err
 
 
+def test_the_same_command_with_init_goes_on_from_its_checkpoint(run):
+    assert run("train a.txt -q -o first")[0] == 0
+    for _ in range(2):
+        status, _, err = run("train a.txt -q -o p --init first --checkpoint state")
+        assert (status, err) == (0, "")
+
+
 def test_the_messages_say_what_was_read_and_what_is_packed(run):
     _, _, err = run("pack a.txt -o packed")
     assert err.startswith(
