@@ -31,7 +31,9 @@ def errors_named(path):
         if error.errno is None:
             error.args = (f"{path}: {error}",)
         else:
-            error.filename, error.filename2 = path, None
+            error.filename = path
+            # None would be written as the name of a second file.
+            del error.filename2
         raise
 
 
