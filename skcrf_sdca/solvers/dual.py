@@ -238,6 +238,11 @@ class DualSolver(EpochSolver):
 
     def certify_aside(self):
         """Return a Certificate, after `wait`, that leaves the state as it is."""
+        with self.problem.structure.without_trace():
+            return self.certify_kept()
+
+    def certify_kept(self):
+        """Return a Certificate of the pair as the visits keep it."""
         mu = self.marginals.local, self.renormalize(), self.entropy
         return self.problem.certify_dual(
             self.model.w, self.moved.w, *mu, self.largest_parameter()

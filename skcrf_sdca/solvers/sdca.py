@@ -178,7 +178,7 @@ class SDCA(DualSolver):
         """Certify the pair as the visits keep it, where rounding does not matter."""
         if not np.isnan(self.recorded_gap()):
             self.n_kept += 1
-            kept = self.certify_aside()
+            kept = self.certify_kept()
             if kept.gap > max(tol * kept.primal, FAR * self.problem.initial_primal):
                 return kept
         return self.certify()
@@ -193,7 +193,7 @@ class SDCA(DualSolver):
         """Whether the next certificate is to correct rounding, and cannot wait."""
         return self.n_kept + 1 >= RENORMALIZE_EVERY
 
-    def certify_aside(self):
+    def certify_kept(self):
         """Return a Certificate of the pair as the visits keep it."""
         return self.problem.certify_kept(
             self.model.w, self.moved.w, self.marginals.local, self.entropy

@@ -31,6 +31,7 @@ not all structures can do, and raise NotImplementedError until a structure has t
 """
 
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -464,6 +465,14 @@ class Structure(ABC):
     def add_tied_features(self, parameters, tied):
         """Add the features of a sum of tied changes."""
         parameters.tied += tied
+
+    def without_trace(self):
+        """Let passes in a ``with`` statement change nothing for later inference.
+
+        Exact inference keeps nothing of the passes before. A structure whose iterations
+        begin where the last ones ended restores where that was.
+        """
+        return nullcontext()
 
     # Of the level "visit".
 

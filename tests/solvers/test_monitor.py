@@ -6,11 +6,20 @@ from functools import partial
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from test_solvers import draw_problem
 
+import graph_cases
 from samples import make_solver
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, DualityGapMonitor
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SAGNUSCRF,
+    SDCACRF,
+    DualityGapMonitor,
+    GraphCRF,
+)
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.losses import new_loss
 from skcrf_sdca.objective.objective import Certificate
@@ -85,6 +94,16 @@ def test_a_fit_that_nobody_watches_is_the_same_with_fewer_certificates(crf):
     lowest = alone.primal_objective_ - alone.duality_gap_
     assert (watched.history_["dual"] <= alone.primal_objective_).all()
     assert (watched.history_["primal"] >= lowest).all()
+
+
+@pytest.mark.parametrize("solver", ["sdca", "oeg"])
+def test_observers_change_no_bit_where_inference_begins_at_its_last_end(solver):
+    crf = GraphCRF(solver=solver, inference="trw", alpha=0.01, random_state=0)
+    graphs = graph_cases.sample(100)
+    alone = crf.set_params(tol=1e-5).fit(*graphs).coef_
+    watched = clone(crf).set_callbacks(DualityGapMonitor()).fit(*graphs)
+    assert len(watched.history_["epoch"]) > len(crf.history_["epoch"])
+    assert watched.coef_.tobytes() == alone.tobytes()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ cdef class ReweightedGraphs(JoinedNodes):
     cdef const int[::1] last_end
     cdef const unsigned char[::1] leaves    # whether it goes from the earlier step
     cdef const double[::1] appearance
-    cdef double[:, ::1] turns               # (E, K), see below
+    cdef readonly double[:, ::1] turns      # (E, K), see below
     cdef readonly object constants          # (n,) of the entropies
     cdef const double[::1] constant
     cdef Py_ssize_t most_edges              # out of a node

@@ -5,6 +5,8 @@ upper bound of log Z, marginals of nodes and edges that agree with each other, a
 concave function H_TRW of these, see _reweighted.pyx.
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from skcrf_sdca._kernels.inference import _reweighted_marginals
@@ -145,6 +147,16 @@ class ReweightedGraph(Graph):
     def marginal_axes(self):
         """The axes of the arrays of `ReweightedMarginals.state`."""
         return super().marginal_axes | {"node": "TK"}
+
+    @contextmanager
+    def without_trace(self):
+        """Let the next inference begin at the turns that the last one ended with."""
+        turns = np.asarray(self.trees.turns)
+        before = turns.copy()
+        try:
+            yield
+        finally:
+            turns[:] = before
 
     def marginals_of(self, state, dtype):
         """Return a copy of the marginals of `ReweightedMarginals.state`."""
