@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 from skcrf_sdca._kernels.features._segment_rows import SegmentRows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import check_count
+from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.tree_sizes import check_sentences
 from skcrf_sdca.data.trees import TreeRules
@@ -169,13 +170,15 @@ def graph_layer(
     """
     check_count("n_labels", n_labels)
     offsets = _bounds(n_nodes, "n_nodes")
-    if len(edges) != len(offsets) - 1:
-        raise ValueError(
-            f"edges has {len(edges)} lists; {len(offsets) - 1} graphs need one each"
-        )
-    read = Edges.of_lists(edges, edge_features, np.diff(offsets).tolist())
+    for name, own in {"edges": edges, "edge_features": edge_features}.items():
+        if own is not None and len(own) != len(offsets) - 1:
+            raise ValueError(
+                f"{name} has {len(own)} lists; {len(offsets) - 1} graphs need one each"
+            )
     place = pair_places(n_labels, directed=True)
-    trees, _ = junction_trees(offsets, read, n_labels, place)
+    with in_words(X="edges"):
+        read = Edges.of_lists(edges, edge_features, np.diff(offsets).tolist())
+        trees, _ = junction_trees(offsets, read, n_labels, place)
 
     def new_scores(local, tied):
         if not np.isfinite(tied).all():
@@ -236,7 +239,8 @@ def dependency_layer(
     check_count("n_relations", n_relations)
     rules = TreeRules(single_root, projective)
     sizes = np.diff(_bounds(n_words, "n_words"))
-    check_sentences(sizes, rules)
+    with in_words(X="n_words"):
+        check_sentences(sizes, rules)
     offsets = _bounds(sizes * (sizes + 1), "n_words")
 
     def new_scores(local, tied):

@@ -320,6 +320,12 @@ def test_wrong_sizes_are_refused():
         segment_layer([20_000], list("abcdefghijklmnopqrst"), max_length=100_000)
     with pytest.raises(ValueError, match="edges has 1 lists; 2 graphs need one each"):
         graph_layer([2, 2], [[[0, 1]]], 2)
+    with pytest.raises(ValueError, match="edge_features has 1 lists; 2 graphs need"):
+        graph_layer([2, 2], [[[0, 1]], []], 2, edge_features=[[[1.0]]])
+    with pytest.raises(ValueError, match=r"^edges: graph 1, edge 0 joins \[0, 2\]"):
+        graph_layer([1, 2], [[], [[0, 2]]], 2)
+    with pytest.raises(ValueError, match="^n_words: sequence 1 has 1000000 words"):
+        dependency_layer([1, 10**6])
     with pytest.raises(ValueError, match="n_relations must be an integer"):
         dependency_layer([1], 0)
 
