@@ -224,8 +224,9 @@ class BaseFit(HasSolver, FittedModel, LabelEstimator):
             if start is not None:
                 self._check_no_state()
                 solver.start_at(*start)
-        path = self._given("checkpoint")
-        observers = [] if path is None else [StateFile(path, solver)]
+        observers = []
+        if (path := self._given("checkpoint")) is not None:
+            observers = [StateFile(path, solver, self._name_for(problem))]
         return self._run(solver, training.attributes, observers=observers, **arguments)
 
     def _run(

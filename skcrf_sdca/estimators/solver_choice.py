@@ -48,7 +48,7 @@ from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.solvers.sdca_bound import SDCABound
 from skcrf_sdca.solvers.sgd_methods import METHODS
-from skcrf_sdca.solvers.state_file import read_state
+from skcrf_sdca.solvers.state_file import read_state, solver_of
 from skcrf_sdca.structures.chain.curvature import Curvature, Whitening
 from skcrf_sdca.structures.weight_choice import AUTO, observed_weights
 
@@ -198,18 +198,20 @@ class HasSolver:
 
     def _has_state(self):
         """Return whether there is the state of another fit."""
-        path = getattr(self, "checkpoint", None)
         is_kept = getattr(self, "_warm_state", None) is not None
-        return is_kept or (path is not None and os.path.exists(path))
+        return is_kept or self._state_path() is not None
+
+    def _state_path(self):
+        """Return the path of a state in a file, None if there is no such file."""
+        path = getattr(self, "checkpoint", None)
+        return path if path is not None and os.path.exists(path) else None
 
     def _state_of_start(self, problem):
         """Return the state that a fit goes on from, None if it begins anew."""
         if not (self.warm_start and self._has_state()):
             return None
-        path = getattr(self, "checkpoint", None)
-        if path is not None and os.path.exists(path):
-            return read_state(path, problem)
-        return self._warm_state
+        path = self._state_path()
+        return self._warm_state if path is None else read_state(path, problem)
 
     def _message_of(self, monitor):
         """Return the warning of a fit that ended above its target, or None."""
@@ -246,10 +248,18 @@ class SolverByName(HasSolver):
         """Return the Choice for a problem."""
         if self.solver != AUTO:
             return Choice(self.solver, "asked for")
-        state = getattr(self, "_warm_state", None) if self.warm_start else None
-        if state is not None and "solver" in state:
-            return Choice(str(state["solver"]), "the state of the last fit")
+        if (name := self._solver_of_state()) is not None:
+            return Choice(name, "the state of the last fit")
         return choose(problem, self._dual)
+
+    def _solver_of_state(self):
+        """Return the solver whose state a fit goes on from, None if it begins anew."""
+        if not self.warm_start:
+            return None
+        if (path := self._state_path()) is not None:
+            return solver_of(path)
+        state = getattr(self, "_warm_state", None) or {}
+        return state.get("solver")
 
     def _name_for(self, problem):
         return self._chosen(problem).solver

@@ -9,6 +9,7 @@ that lie in files are never in memory as a whole.
 import warnings
 import zipfile
 import zlib
+from contextlib import contextmanager
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,8 +21,8 @@ from skcrf_sdca._utils.memory import BLOCK
 from skcrf_sdca.objective.targets import Labels
 from skcrf_sdca.solvers.monitor import Observer
 
-# The member with the checksum of the data.
-DATA = "data"
+# The members with the checksum of the data, and with the name of the solver.
+DATA, SOLVER = "data", "solver"
 # No solver has as many arrays in its state.
 MOST_MEMBERS = 32
 
@@ -36,17 +37,22 @@ class StateFile(Observer):
     ----------
     path : str or path-like
     solver : Solver
+    name : str
+        That of the solver, by which estimators choose it.
     """
 
     reads_rows = False
 
-    def __init__(self, path, solver):
+    def __init__(self, path, solver, name):
         self.path, self.solver = path, solver
-        self.data = np.array(checksum_of(solver.problem), dtype=INT)
+        self.own = {
+            DATA: np.array(checksum_of(solver.problem), dtype=INT),
+            SOLVER: np.frombuffer(name.encode(), dtype=np.uint8),
+        }
 
     def end_visits(self):
         """Write the state."""
-        arrays = {DATA: self.data, **self.solver.state()}
+        arrays = {**self.own, **self.solver.state()}
         try:
             with atomic_write(self.path) as file, zipfile.ZipFile(file, "w") as archive:
                 for name, array in arrays.items():
@@ -80,20 +86,40 @@ def warn_unwritten(error):
     )
 
 
+def solver_of(path):
+    """Return the name of the solver whose state is in a file; ValueError if damaged."""
+    with _opened(path) as members:
+        name = _name_in(members)
+        members.leave("")
+    return name
+
+
 def read_state(path, problem):
-    """Return the state in a file.
+    """Return the state in a file, with the name of its "solver".
 
     Raise ValueError if the file is damaged, or is of other data than the problem has.
     """
-    with (
-        checked_read(path, _refused) as file,
-        opened_members(file, MOST_MEMBERS) as members,
-    ):
+    with _opened(path) as members:
+        solver = _name_in(members)
         names = [name.removesuffix(".npy") for name in members.sizes()]
         state = {name: members.streamed(name, mapped_arrays.zeros) for name in names}
         if state.pop(DATA, None) != checksum_of(problem):
             raise ValueError("it is of a fit to other data, or of another model")
-    return {name: array if array.ndim else array[()] for name, array in state.items()}
+    numbers = {name: a if a.ndim else a[()] for name, a in state.items()}
+    return {**numbers, SOLVER: solver}
+
+
+@contextmanager
+def _opened(path):
+    with (
+        checked_read(path, _refused) as file,
+        opened_members(file, MOST_MEMBERS) as members,
+    ):
+        yield members
+
+
+def _name_in(members):
+    return members.streamed(SOLVER, np.zeros).tobytes().decode("ascii")
 
 
 def _refused(message):

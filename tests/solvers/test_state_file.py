@@ -193,6 +193,17 @@ def test_the_state_of_another_model_is_refused(fitted):
         fitted.set_params(warm_start=True, transitions=None).fit(*few)
 
 
+def test_the_solver_that_was_chosen_goes_on_with_another_alpha(tmp_path):
+    crf = CRF(checkpoint=tmp_path / "state", warm_start=True, random_state=0).fit(X, Y)
+    assert crf.solver_ == "sdca"
+    small = CRF(alpha=1e-4, tol=0.1, random_state=0).fit(X, Y)
+    assert small.solver_ == "lbfgs"
+    crf.set_params(**small.get_params() | {"checkpoint": tmp_path / "state"})
+    assert crf.set_params(warm_start=True).fit(X, Y).solver_ == "sdca"
+    assert_allclose(crf.primal_objective_, small.primal_objective_, rtol=0.1)
+    assert crf.set_params(warm_start=False).fit(X, Y).solver_ == "lbfgs"
+
+
 def test_a_fit_with_a_state_takes_no_init(fitted):
     with pytest.raises(ValueError, match="both say where to start"):
         clone(fitted).fit(X, Y, init=fitted)
