@@ -208,6 +208,8 @@ SEARCHES = [
     ("regularization strength", "alpha"),
     ("relation extraction", "questions"),
     ("reproducible", "questions"),
+    ("restart a killed fit", "questions"),
+    ("resume training checkpoint", "large_data"),
     ("retrain", "monitoring"),
     ("semi supervised", "partial_labels"),
     ("sentence splitting", "questions"),
