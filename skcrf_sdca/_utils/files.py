@@ -1,6 +1,7 @@
 """Files that are written as a whole or not at all, and checked when read."""
 
 import contextlib
+import errno
 import json
 import math
 import os
@@ -11,6 +12,8 @@ from skcrf_sdca._utils.temporary_files import opened, remove_abandoned, replacem
 # Bytes in memory of what begins or ends with each of these signs in a JSON document.
 # Names may have them too: of brackets, which some have, half is counted.
 SIZES = {b"{": 64, b"[": 28, b'"': 25, b":": 80, b",": 16}
+# Of writes: the disk is full, or the quota of the user, or a file has its largest size.
+OF_FULL_DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextlib.contextmanager
@@ -46,7 +49,7 @@ def is_regular_file(path):
 def checked_read(path, error):
     """Open a file for reading bytes that may be damaged or hostile.
 
-    Every exception while the file is read, except MemoryError, becomes an `error`.
+    Exceptions while the file is read become an `error`, see `refused_as`.
     """
     if not is_regular_file(path):
         raise error(f"{path} cannot be read: it is not a regular file")
@@ -56,13 +59,18 @@ def checked_read(path, error):
 
 @contextlib.contextmanager
 def refused_as(error, name):
-    """Make every exception, except MemoryError, an `error` that names the source."""
+    """Make every exception an `error` that names the source.
+
+    MemoryError and the errors of a full disk, to which what is read is written, stay.
+    """
     try:
         yield
     except MemoryError:
         # The sizes that a file declares are checked against its own size.
         raise
     except Exception as cause:
+        if isinstance(cause, OSError) and cause.errno in OF_FULL_DISKS:
+            raise
         raise error(f"{name} cannot be read: {cause}") from cause
 
 

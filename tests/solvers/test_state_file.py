@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -219,6 +220,16 @@ def test_where_no_file_can_be_written_the_fit_goes_on(fitted):
         crf.coef_, clone(crf).set_params(checkpoint=None).fit(X, Y).coef_
     )
     assert path.read_bytes() == before
+
+
+def test_a_full_disk_of_temporary_files_is_no_fault_of_the_state(fitted):
+    path = Path(fitted.checkpoint)
+    before = path.read_bytes()
+    with small_disk(1000), pytest.raises(OSError, match=tempfile.gettempdir()) as error:
+        fitted.fit(X, Y)
+    assert "delete" not in str(error.value)
+    assert path.read_bytes() == before
+    assert fitted.fit(X, Y).n_iter_ <= 2
 
 
 def test_a_path_of_alphas_and_a_saved_model_have_no_file(fitted, tmp_path):
