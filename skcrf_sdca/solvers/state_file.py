@@ -18,7 +18,7 @@ from skcrf_sdca._utils import mapped_arrays
 from skcrf_sdca._utils.archives import INT, opened_members
 from skcrf_sdca._utils.files import atomic_write, checked_read
 from skcrf_sdca._utils.memory import BLOCK
-from skcrf_sdca.objective.targets import Labels
+from skcrf_sdca.objective.targets import Labels, PartialLabels
 from skcrf_sdca.solvers.monitor import Observer
 
 # The members with the checksum of the data, and with the name of the solver.
@@ -135,8 +135,11 @@ def checksum_of(problem):
     X, checksum = problem.data.X, problem.new_parameters().w.size
     arrays = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
     arrays.append(problem.offsets)
-    if isinstance(problem.targets, Labels):
-        arrays.append(problem.targets.labels)
+    targets = problem.targets
+    if isinstance(targets, Labels):
+        arrays.append(targets.labels)
+    elif isinstance(targets, PartialLabels):
+        arrays.append(targets.possible)
     if isinstance(problem.constraints, tuple):
         arrays += problem.constraints
     for array in arrays:

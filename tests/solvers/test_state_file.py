@@ -185,6 +185,15 @@ def test_the_state_of_other_data_is_refused(make, fitted):
         fitted.fit(*make())
 
 
+def test_the_state_of_other_partly_known_labels_is_refused(tmp_path):
+    crf = SDCACRF(checkpoint=tmp_path / "state", warm_start=True, random_state=0)
+    y = [[None, *labels[1:]] for labels in Y]
+    crf.fit(X, y)
+    assert crf.fit(X, y).n_iter_ > 0
+    with pytest.raises(ValueError, match="is of a fit to other data, or of another"):
+        crf.fit(X, [*y[:-1], Y[-1]])
+
+
 def test_the_state_of_another_model_is_refused(fitted):
     with pytest.raises(ValueError, match="state of a fit by the same estimator"):
         OEGCRF(checkpoint=fitted.checkpoint, warm_start=True).fit(X, Y)
