@@ -72,8 +72,9 @@ def test_fits_are_those_of_stored_rows(solver, loss, l1_ratio, labelled, project
         "l1_ratio": l1_ratio,
         "labelled": labelled,
         "projective": projective,
-        # With some seeds the best trees of the hinge have ties, too.
-        "random_state": 1,
+        # With some seeds the best trees of the hinge have ties, too, or visits to trees
+        # that are nearly certain make more of the rounding.
+        "random_state": 2,
     }
     stored = fitted(FEATURES.transform(X), y, **options)
     made = fitted(X, y, features=FEATURES, **options)
@@ -132,7 +133,7 @@ def test_a_tagger_explains_a_sentence_of_tokens():
 
 
 @pytest.mark.parametrize("labelled", [False, True])
-@pytest.mark.parametrize("solver", ["sag", "lbfgs"])
+@pytest.mark.parametrize("solver", ["sgd", "lbfgs"])
 def test_threads_change_passes_by_no_bit(labelled, solver):
     y = WITH_RELATIONS if labelled else TREES
     one, two = (

@@ -789,7 +789,7 @@ def test_a_path_of_alphas_keeps_the_rule(crf):
 
 @pytest.mark.parametrize(
     ("new", "n_jobs"),
-    [(LBFGSCRF, (1, 2)), (SAGNUSCRF, (1, 2)), (SDCACRF, (2, 2)), (OEGCRF, (2, 2))],
+    [(LBFGSCRF, (1, 2)), (SAGNUSCRF, (2, 2)), (SDCACRF, (2, 2)), (OEGCRF, (2, 2))],
 )
 def test_threads_change_no_bit(new, n_jobs):
     sequences, y = bio_data(n=2500, seed=5)

@@ -473,7 +473,7 @@ def test_models_of_crfsuite_can_have_observed_transitions_alone():
 def test_the_default_of_crf_depends_on_the_numbers(monkeypatch, capsys):
     signals, y = hidden(12)
     rows = [sp.csr_array(x) for x in signals]
-    twin = seeded(OEGCRF).fit(rows, y)
+    twin = seeded(SDCACRF).fit(rows, y)
     crf = CRF(random_state=0, verbose=1).fit(rows, y)
     assert_array_equal(crf.transition_, twin.transition_)
     assert "observed in y" not in capsys.readouterr().out
