@@ -192,10 +192,11 @@ def test_the_page_lists_what_losses_and_estimators_have():
         "expectations",
         "entropies",
     }
-    assert "has its entropy of these, ``entropies``" in PAGE
+    assert "also has the method ``entropies``" in PAGE
     assert "``conjugate``, and, if it is smooth, the gradient of F: ``exp" in PAGE
     _, *takes = LossOption._fields
-    assert "by {}, {} and {} which".format(*(f"``{name}``" for name in takes)) in PAGE
+    names = "{}, {} and {} of an entry".format(*(f"``{name}``" for name in takes))
+    assert f"{names} say which" in PAGE
     methods = {name: getattr(BaseCRF, name) for name in dir(BaseCRF)}
     lacked = {
         name
