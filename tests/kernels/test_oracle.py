@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 import twins
@@ -58,6 +58,12 @@ def test_log_marginals_do_not_underflow(chain, forbidden):
     tolerance = 1e-13 * scale_of(*chain)
     assert_allclose(found, expected, rtol=1e-13, atol=tolerance)
     assert (found <= 0.0).all()
+
+
+def test_log_probabilities_far_below_the_least_number_where_no_pair_is_allowed():
+    nodes, forbidden = np.array([[-3000.0, 0.0]]), np.full((2, 2), -np.inf)
+    found = Chains(nodes, forbidden, np.array([0, 1])).log_node_marginals()
+    assert_array_equal(found, nodes)
 
 
 @given(chains)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
 import reference
-from samples import LOSSES, seeded
+from samples import LOSSES, peak_of, seeded
 from skcrf_sdca import (
     CRF,
     LBFGSCRF,
@@ -261,6 +261,17 @@ def test_the_pairs_of_sets_of_labels():
     rows = np.array([[1, 1, 0], [0, 0, 1], [1, 1, 1], [0, 1, 0]], dtype=bool)
     pairs = observed_label_pairs(rows, np.array([0, 4]), 3)
     assert np.argwhere(pairs).tolist() == [[0, 2], [1, 2]]
+
+
+def test_pairs_are_found_without_a_number_for_each_position():
+    labels = np.random.default_rng(0).integers(-1, 3, size=2**18, dtype=np.int8)
+    offsets = np.arange(0, len(labels) + 1, 2**6)
+    assert peak_of(lambda: observed_label_pairs(labels, offsets, 3)) < 4 * len(labels)
+    paths = labels.reshape(-1, 2**6)
+    known = (paths[:, 1:] >= 0) & (paths[:, :-1] >= 0)
+    expected = np.zeros((3, 3), dtype=bool)
+    expected[paths[:, :-1][known], paths[:, 1:][known]] = True
+    assert_array_equal(observed_label_pairs(labels, offsets, 3), expected)
 
 
 # --- fits

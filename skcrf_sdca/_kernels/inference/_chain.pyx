@@ -120,9 +120,11 @@ cdef class Workspace:
         cdef double* of_free = self.exp_transition + self.n_pairs
         self.keep_transition(transition)
         transition = self.transition
+        self.transition_max = -INFINITY
         if self.n_pairs > 0:
             self.transition_max = extent(transition, self.n_pairs, &least, True)
-        else:
+        if self.transition_max == -INFINITY:
+            # No pair has a score: chains of one position have no transition.
             self.transition_max = least = 0.0
         if self.layout.has_free:
             self.transition_max = max(self.transition_max, 0.0)

@@ -8,6 +8,7 @@ pairs of labels data have.
 import numpy as np
 
 from skcrf_sdca._kernels.math._sparse_transitions import SparseTransitions
+from skcrf_sdca._utils.parallel import ranges
 from skcrf_sdca.structures.chain.marginals import edge_ends
 from skcrf_sdca.structures.chain.observed import neighbours
 from skcrf_sdca.structures.chain.structure import Chain
@@ -58,9 +59,11 @@ def observed_label_pairs(labels, offsets, n_labels):
     """
     seen = np.zeros((n_labels, n_labels), dtype=bool)
     if labels.ndim == 1:
-        to = edge_ends(offsets)
-        to = to[(labels[to - 1] >= 0) & (labels[to] >= 0)]
-        seen[labels[to - 1], labels[to]] = True
+        for begin, end in ranges(offsets):
+            bounds = offsets[begin : end + 1]
+            own, to = labels[bounds[0] : bounds[-1]], edge_ends(bounds - bounds[0])
+            to = to[(own[to - 1] >= 0) & (own[to] >= 0)]
+            seen[own[to - 1], own[to]] = True
     else:
         seen.flat[neighbours(labels, offsets, n_labels).indices] = True
     return seen
