@@ -30,7 +30,7 @@ so that the bound on the right needs no exact solution.
 from libc.math cimport INFINITY, sqrt
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from ..math._vecmath cimport ops
+from ..math._vecmath cimport ops, start_of
 from ._inference cimport Values, begin_of_local
 from ._passes cimport Items
 
@@ -307,7 +307,7 @@ def mixed_expectations(
             )
             gaps[i] = mixture.gap
             if tied_total is not None:
-                mixture.add_tied(weight[i], &tied_total[0])
+                mixture.add_tied(weight[i], start_of(tied_total))
     items.inference.check()
 
 
