@@ -132,7 +132,7 @@ def test_no_error_has_an_empty_message():
 
 
 def test_no_possessive_quantifier_follows_a_group():
-    # Until 3.11.3, Python goes on behind the part of a repetition that matched before
+    # Until 3.11.4, Python goes on behind the part of a repetition that matched before
     # it failed: "Bern." was one word. An atomic group (?>(?:...)*) is right everywhere.
     possessive = re.compile(r"\)(?:[*+?]|\{[\d,]+\})\+")
     texts = (
