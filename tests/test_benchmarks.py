@@ -5,6 +5,7 @@ import gzip
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,6 @@ SCRIPTS = {
         "images/dear.png",
         ["images/dear.png", "results/dear.csv", "results/dear_seconds.csv"],
     ),
-    "elastic_net": (None, []),
     "epoch_costs": (None, []),
     "first_passes": ("first.csv", ["first.csv"]),
     "gap_estimate": ("b.png", ["b.png"]),
@@ -284,13 +284,6 @@ def test_the_tutorial_is_compared_with_crfsuite(run, corpora):
 
 
 @pytest.mark.slow
-def test_the_cost_of_validation_is_measured_for_both_forms(run, corpora):
-    done = run("validation_cost", "--first", "300", data=corpora)
-    forms = [row.split()[0] for row in done.stdout.splitlines()]
-    assert forms == ["input", "packed", "lists"]
-
-
-@pytest.mark.slow
 def test_logistic_regression_is_measured(run):
     done = run("multinomial", "--quick")
     # The header, and nine solvers for each alpha.
@@ -513,14 +506,6 @@ def test_what_is_proven_to_be_0_is_0(run, corpora):
 
 
 @pytest.mark.slow
-def test_seeds_are_compared(run, corpora):
-    options = ["--first", "40", "--seeds", "2", "--tol", "1e-2"]
-    done = run("seeds", *options, data=corpora)
-    names = [row.split()[0] for row in done.stdout.splitlines()]
-    assert names == ["optimum:", "SDCACRF", "OEGCRF"]
-
-
-@pytest.mark.slow
 def test_a_retrain_is_measured_cold_and_from_the_last_model(run, corpora):
     header, *rows = run("retrain", "--known", "40", data=corpora).stdout.splitlines()
     assert header.split()[-2:] == ["epochs", "above"]
@@ -573,3 +558,12 @@ def test_the_memory_of_a_stream_is_measured():
     done = run_anew("stream", "--quick", "--method", "PassiveAggressiveCRF")
     first, last = map(float, done.stdout.splitlines()[1].split()[1:3])
     assert last < first + 50.0
+
+
+def test_every_script_is_named_on_a_page_or_imported():
+    root = FOLDER.parents[1]
+    pages = [root / "README.rst", *root.glob("docs/*.rst")]
+    named = re.findall(r"(\w+)\.py", "\n".join(page.read_text() for page in pages))
+    sources = {path.stem: path.read_text() for path in FOLDER.glob("*.py")}
+    imported = re.findall(r"^(?:import|from) (\w+)", "\n".join(sources.values()), re.M)
+    assert sources.keys() - {*named, *imported} == set()
