@@ -64,12 +64,16 @@ class Problem(Objective):
         c_i / strength, the factor of the features of mu_i in w_hat(mu).
     tied_targets : ndarray
         sum_i c_i times the tied expectations of the targets.
+    needs_total : bool
+        Whether `compare` needs ``tied_total``.
 
     Raises
     ------
     ValueError
         If the targets do not fit the structure, or alpha is too small to divide by.
     """
+
+    needs_total = True
 
     def __init__(
         self,
@@ -457,19 +461,26 @@ class ProximalProblem(Problem):
     """A problem with a `Proximal` penalty, which visits are made for.
 
     Its certificates are certificates of ``plain``, the problem without the distance,
-    for any w and mu. Every full pass calls ``look(conjugate, scores, begin, end)``, if
-    it is set, with the Scores of begin <= i < end and their F_i.
+    for any w and mu. Every full pass calls ``look(conjugate, scores, begin, end)`` with
+    the Scores of begin <= i < end and their F_i, and keeps the gaps that it returns in
+    ``seen``, of shape (n,). Their mean is the divergence of mu and w.
     """
 
-    look = None
+    needs_total = False
 
     def __init__(self, plain, penalty):
         vars(self).update(vars(plain), plain=plain, penalty=penalty)
+        self.seen = np.zeros(self.n_sequences)
 
     def _losses(self, conjugate, scores, begin, end):
-        if self.look is not None:
-            self.look(conjugate, scores, begin, end)
+        self.seen[begin:end] = self.look(conjugate, scores, begin, end)
         return super()._losses(conjugate, scores, begin, end)
+
+    def compare(self, w, local, tied_total, entropy, largest_parameter=0.0):
+        """Compare w with the mu that `look` knows, see `Problem.compare`."""
+        loss, size = self.evaluate(w)
+        rounding = self._rounding(largest_parameter + size)
+        return loss, size, self.mean(self.seen), rounding
 
     @property
     def _sizes_of_rows(self):

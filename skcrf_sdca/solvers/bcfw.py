@@ -158,10 +158,10 @@ class BCFW(DualSolver):
         """Return H of each sequence, given local expectations."""
         return self.problem.loss.entropies(local, self.problem.offsets)
 
-    def renormalize(self):
+    def renormalize(self, needs_total=True):
         """Set the entropies of mu; return the weighted sum of its tied expectations."""
         self._set_entropies()
-        return super().renormalize()
+        return super().renormalize(needs_total)
 
     def recorded_dual(self):
         """Return D(mu), with the entropies of mu: visits record none."""

@@ -42,8 +42,6 @@ class DualSolver(EpochSolver):
         mu, with ``local``.
     entropy, gaps : ndarrays of shape (n,)
         H(mu_i), and the gap of each sequence when last visited, `unvisited` before.
-    seen : ndarray of shape (n,)
-        The gaps that `look` has found last.
     storage : Storage
         Where the dual variables lie.
     sampling : str
@@ -73,7 +71,6 @@ class DualSolver(EpochSolver):
         self.entropy = np.empty(problem.n_sequences)
         self.unvisited = first_gap(problem)
         self.gaps = np.full(problem.n_sequences, self.unvisited)
-        self.seen = np.zeros(problem.n_sequences)
 
     @property
     def dual(self):
@@ -199,12 +196,12 @@ class DualSolver(EpochSolver):
         self.n_updates += n_visits
         self.n_oracle_calls = self.kernel.n_oracle_calls
 
-    def renormalize(self):
+    def renormalize(self, needs_total=True):
         """Make mu consistent; return the weighted sum of its tied expectations.
 
-        Potentials are consistent as they are.
+        Potentials are consistent as they are, and have no sum if none is needed.
         """
-        return self.marginals.tied_total(self.problem.weight)
+        return self.marginals.tied_total(self.problem.weight) if needs_total else None
 
     def certify(self):
         """Certify mu and w, which is recomputed when that is due."""
@@ -243,16 +240,18 @@ class DualSolver(EpochSolver):
 
     def certify_kept(self):
         """Return a Certificate of the pair as the visits keep it."""
-        mu = self.marginals.local, self.renormalize(), self.entropy
+        total = self.renormalize(self.problem.needs_total)
+        mu = self.marginals.local, total, self.entropy
         return self.problem.certify_dual(
             self.model.w, self.moved.w, *mu, self.largest_parameter()
         )
 
     def pair(self):
         """Return w, recomputed when due, and a consistent mu, for `Problem.compare`."""
-        tied_total = self.renormalize()
         self.n_recomputed += 1
-        if self.n_recomputed >= self.recompute_every:
+        is_due = self.n_recomputed >= self.recompute_every
+        tied_total = self.renormalize(is_due or self.problem.needs_total)
+        if is_due:
             self._set_point(tied_total)
             self.n_recomputed = 0
         return (
@@ -264,19 +263,20 @@ class DualSolver(EpochSolver):
         )
 
     def look(self, conjugate, scores, begin, end):
-        """Keep the gaps of begin <= i < end at the weights of a full pass."""
-        offsets, tied = self.problem.offsets[begin : end + 1], self.model.tied
+        """Return the gaps of begin <= i < end at the weights of a full pass."""
+        offsets, tied = self.problem.offsets, self.model.tied
         if (fixed := self.problem.structure.fixed) is not None:
             tied = tied + fixed.tied
-        local = self.marginals.local[offsets[0] : offsets[-1]]
-        expected = sums_of_items(np.einsum("tk,tk->t", local, scores.local), offsets)
-        expected += self.marginals.tied_scores(tied, begin, end)
-        self.seen[begin:end] = conjugate - self.entropy[begin:end] - expected
+        mu = self.marginals.part(begin, end, offsets)
+        expected = np.einsum("tk,tk->t", mu.local, scores.local)
+        expected = sums_of_items(expected, offsets[begin : end + 1])
+        expected += mu.tied_scores(tied)
+        return conjugate - self.entropy[begin:end] - expected
 
     def record_seen(self):
         """Record the gaps that the last full pass has seen, as visits do."""
         visited = self.gaps < self.unvisited
-        self.gaps[visited] = np.maximum(self.seen[visited], 0.0)
+        self.gaps[visited] = np.maximum(self.problem.seen[visited], 0.0)
         self._on_threads("record_gaps")
 
     def move_center(self, kappa, z):

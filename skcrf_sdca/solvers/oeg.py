@@ -143,8 +143,8 @@ def stores_expectations(problem):
 class DerivedExpectations:
     """The expectations mu of natural parameters, computed when they are asked for.
 
-    It has the part of Potentials that certificates use: ``local[first:last]`` are the
-    local expectations of the sequences at these positions, beside `tied_total`.
+    It has what certificates use of Potentials: `part` and `tied_total`, and
+    ``local[first:last]``, the local expectations of the sequences at these positions.
     """
 
     def __init__(self, theta, offsets, visitor):
@@ -164,21 +164,17 @@ class DerivedExpectations:
     def __getitem__(self, positions):
         """Return the local expectations of whole sequences, a slice of positions."""
         first, last, _ = positions.indices(len(self))
-        return self._potentials(*np.searchsorted(self.offsets, [first, last])).local
+        return self.part(*np.searchsorted(self.offsets, [first, last])).local
 
     def tied_total(self, weight):
         """Return sum_i weight[i] tied[i]."""
 
         def of_range(begin, end):
-            return self._potentials(begin, end).tied_total(weight[begin:end])
+            return self.part(begin, end).tied_total(weight[begin:end])
 
         return np.sum(over_ranges(of_range, self.offsets), axis=0)
 
-    def tied_scores(self, tied, begin, end):
-        """Return <tied[i], tied scores> of begin <= i < end."""
-        return self._potentials(begin, end).tied_scores(tied, 0, end - begin)
-
-    def _potentials(self, begin, end):
+    def part(self, begin, end, offsets=None):
         """Return the Potentials of begin <= i < end."""
         first, last = self.offsets[[begin, end]]
         parts = self.theta.local[first:last], self.theta.tied[begin:end]

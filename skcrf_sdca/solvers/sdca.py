@@ -212,7 +212,7 @@ class SDCA(DualSolver):
         super().wait(gap, dual)
         self.n_kept += 1
 
-    def renormalize(self):
+    def renormalize(self, needs_total=True):
         """Correct the rounding of the marginals; return the sum of the tied ones."""
         tied_total, self.entropy[:] = self.marginals.renormalize(
             self.problem.weight, n_jobs=self.problem.n_jobs

@@ -70,15 +70,15 @@ class Potentials(NamedTuple):
             block = labels[begin : begin + BLOCK]
             self.local[begin : begin + BLOCK][np.arange(len(block)), block] = value
 
-    def tied_scores(self, tied, begin, end):
-        """Return <tied[i], tied scores> of begin <= i < end."""
-        return tied_scores(self.tied[begin:end], tied)
+    def part(self, begin, end, offsets):
+        """Return those of begin <= i < end; sequence i begins at offsets[i]."""
+        local = self.local[offsets[begin] : offsets[end]]
+        return Potentials(local, self.tied[begin:end])
 
-
-def tied_scores(expected, tied):
-    """Return <expected[i], tied> of each item, given an array for all items."""
-    n, size = len(expected), tied.size
-    return np.einsum("ip,p->i", expected.reshape(n, size), tied.reshape(size))
+    def tied_scores(self, tied):
+        """Return <tied[i], tied scores> of all sequences."""
+        n, size = len(self.tied), tied.size
+        return np.einsum("ip,p->i", self.tied.reshape(n, size), tied.reshape(size))
 
 
 class FixedScores(NamedTuple):

@@ -77,6 +77,32 @@ def test_slices_and_totals_are_the_stored_expectations(problem, monkeypatch):
     assert_allclose(marginals.tied_total(problem.weight), total, rtol=1e-13)
 
 
+def test_a_certificate_derives_all_expectations_once(problem, monkeypatch):
+    derive(monkeypatch)
+    solver = OEGCRF(acceleration="proximal_point")._new_solver(problem)
+    solver.epoch()
+    derived, part = [], oeg.DerivedExpectations.part
+
+    def recorded(self, begin, end, *rest):
+        derived.extend(range(begin, end))
+        return part(self, begin, end, *rest)
+
+    monkeypatch.setattr(oeg.DerivedExpectations, "part", recorded)
+    solver.certify()
+    assert derived == list(range(problem.n_sequences))
+
+
+@pytest.mark.parametrize("most", [2**31, 0])
+def test_natural_parameters_alone_say_the_expectations(most, problem, monkeypatch):
+    monkeypatch.setattr(oeg, "MOST_STORED", most)
+    solver = oeg.OEG(problem, np.random.default_rng(0))
+    before = solver.marginals.local[:].copy()
+    solver.model.w[:] = np.nan
+    solver.kernel.weights_changed()
+    solver.kernel.marginalise()
+    assert_array_equal(solver.marginals.local[:], before)
+
+
 def test_derived_expectations_take_no_memory(problem, monkeypatch):
     n_potentials = problem.structure.n_potentials
     stored = oeg.OEG.n_bytes(problem, 0)

@@ -42,6 +42,7 @@ cdef class Item:
 
     cdef int check(self) except -1
     cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil
+    cdef void take_item(self, Py_ssize_t i) noexcept nogil
     cdef void set_item(self, Py_ssize_t i) noexcept nogil
     # Level 1.
     cdef double argmax(self, Values potentials, int* labels) noexcept nogil

@@ -83,12 +83,16 @@ cdef class Item:
         """Return where the local values of item i begin among all local values."""
         return begin_of_local(self.inference, i)
 
-    cdef void set_item(self, Py_ssize_t i) noexcept nogil:
-        """Take item i, and write its potentials under the weights, with all costs."""
-        cdef Py_ssize_t t, n = self.n_labels
+    cdef void take_item(self, Py_ssize_t i) noexcept nogil:
+        """Take item i, without its potentials under the weights."""
         self.inference.take(i)
         self.item, self.first = i, self.inference.first
         self.length, self.n_local = self.inference.length, self.inference.n_local
+
+    cdef void set_item(self, Py_ssize_t i) noexcept nogil:
+        """Take item i, and write its potentials under the weights, with all costs."""
+        cdef Py_ssize_t t, n = self.n_labels
+        self.take_item(i)
         if self.length == 0:
             return
         self.weights.score_nodes(

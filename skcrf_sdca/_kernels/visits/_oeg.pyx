@@ -103,8 +103,9 @@ cdef class OEGKernel(DualVisitor):
                     self.tied[i, :] = 0.0
                 if not self.is_empty(i):
                     # A trial that keeps the parameters, taken without a change of w.
-                    self.item.set_item(i)
-                    self.expect_trial(i, 0.0)
+                    self.item.take_item(i)
+                    self.keep(i)
+                    self.expect_trial()
                     self.accept(i)
         self.item.check()
 
@@ -116,7 +117,7 @@ cdef class OEGKernel(DualVisitor):
         with nogil:
             for i in range(begin, end):
                 if not self.is_empty(i):
-                    self.item.set_item(i)
+                    self.item.take_item(i)
                     self.expect_kept(i, Values(
                         &local[self.item.first_local(i) - first], &tied[i - begin, 0]
                     ))
@@ -161,7 +162,7 @@ cdef class OEGKernel(DualVisitor):
 
     cdef void expect_kept(self, Py_ssize_t i, Values out) noexcept nogil:
         """Write the expectations under the natural parameters of item i, set before."""
-        self.blend(i, self.item.potentials, 0.0)
+        self.keep(i)
         self.item.expect(self.trial, out)
 
     # g_i = KL(mu_i || p(. | w)) = log Z(scores_i) - <mu_i, scores_i> - H(mu_i)
@@ -173,19 +174,18 @@ cdef class OEGKernel(DualVisitor):
             - self.item.inner(self.kept(i), self.item.potentials)
         )
 
-    cdef void expect_trial(self, Py_ssize_t i, double step) noexcept nogil:
-        """Fill the buffers with the trial, its expectations and its entropy."""
+    cdef void expect_trial(self) noexcept nogil:
+        """Fill the buffers with the expectations and the entropy of the trial."""
         cdef Values new = self.item.expected
-        cdef double log_z
-        self.blend(i, self.item.potentials, step)
-        log_z = self.expect_at(self.trial, new)
+        cdef double log_z = self.expect_at(self.trial, new)
         self.new_entropy = log_z - self.item.inner(new, self.trial)
         self.new_entropy -= self.item.inference.excess(self.trial, new)
 
     cdef double try_step(self, Py_ssize_t i, double step) noexcept nogil:
         """Fill the buffers with the trial; return its change of the dual."""
         cdef Values scores = self.item.potentials
-        self.expect_trial(i, step)
+        self.blend(i, scores, step)
+        self.expect_trial()
         self.item.set_change(self.item.expected, self.kept(i))
         self.item.sum_features()
         self.sums.measure(self.scale[i])
@@ -193,6 +193,14 @@ cdef class OEGKernel(DualVisitor):
             self.new_entropy - self.entropy[i] + self.item.change_inner(scores)
             - self.sums.value(1.0)
         )
+
+    cdef void keep(self, Py_ssize_t i) noexcept nogil:
+        """Fill the trial with theta_i."""
+        cdef Py_ssize_t k, first = self.item.first_local(i)
+        for k in range(self.item.n_local):
+            self.trial.local[k] = self.theta_local[first + k]
+        for k in range(self.item.n_tied):
+            self.trial.tied[k] = self.theta_tied[i, k]
 
     cdef void blend(self, Py_ssize_t i, Values scores, double step) noexcept nogil:
         """Fill the trial with (1 - step) theta_i + step scores."""

@@ -116,7 +116,7 @@ cdef class SDCABoundKernel(DualVisitor):
             for k in range(self.n_own()):
                 i = self.own(k)
                 if not self.is_empty(i):
-                    self.item.set_item(i)
+                    self.item.take_item(i)
                     self.read(i)
                     self.item.copy_target(self.mu)
                     self.write(i)
@@ -139,7 +139,7 @@ cdef class SDCABoundKernel(DualVisitor):
                 self.entropy[i] = 0.0
                 if self.is_empty(i):
                     continue
-                self.item.set_item(i)
+                self.item.take_item(i)
                 self.read(i)
                 widen(self.local_of(local, i), self.item.n_local, natural.local)
                 widen(self.tied_of(tied, i), self.item.n_tied, natural.tied)

@@ -112,13 +112,17 @@ class Marginals:
         """Return the arrays that a warm start needs."""
         return {"node": self.node, "edge": self.edge}
 
-    def tied_scores(
-        self, tied: NDArray[np.float64], begin: int, end: int
-    ) -> NDArray[np.float64]:
-        """Return <tied expectations of i, tied scores> of begin <= i < end."""
-        bounds = self.edge_offsets[begin : end + 1]
-        edges = by_pairs(self.edge[bounds[0] : bounds[-1]])
-        return sums_of_items(np.einsum("ep,p->e", edges, tied.ravel()), bounds)
+    def part(self, begin: int, end: int, offsets: NDArray[np.int64]) -> Self:
+        """Return the marginals of begin <= i < end, as views."""
+        own, bounds = offsets[begin : end + 1], self.edge_offsets[[begin, end]]
+        node, edge = self.node[own[0] : own[-1]], self.edge[bounds[0] : bounds[1]]
+        return type(self)(node, edge, own - own[0], self.layout)
+
+    def tied_scores(self, tied: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return <tied expectations, tied scores> of all sequences."""
+        edges = by_pairs(self.edge)
+        values = np.einsum("ep,p->e", edges, tied.ravel())
+        return sums_of_items(values, self.edge_offsets)
 
     @property
     def local(self) -> NDArray[np.float64]:

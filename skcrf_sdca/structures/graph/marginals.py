@@ -8,7 +8,7 @@ import numpy as np
 from skcrf_sdca._kernels.inference import _graph_marginals
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.structures.entropy import mixture_entropy
-from skcrf_sdca.structures.structure import tied_scores
+from skcrf_sdca.structures.structure import Potentials
 
 
 class GraphMarginals:
@@ -62,9 +62,9 @@ class GraphMarginals:
         """The numbers of all cliques."""
         return self.table[: self.bounds[0][-1]]
 
-    def tied_scores(self, tied, begin, end):
-        """Return <tied[i], tied scores> of begin <= i < end."""
-        return tied_scores(self.tied[begin:end], tied)
+    def part(self, begin, end, offsets):
+        """Return the expectations of begin <= i < end, as Potentials."""
+        return Potentials(self.node, self.tied).part(begin, end, offsets)
 
     def state(self):
         """Return the array that a warm start needs: all others derive from it."""
