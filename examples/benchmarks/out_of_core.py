@@ -15,10 +15,12 @@ Seconds are from opening the file to the fitted model. If they are more than the
 processor seconds, the fit waited for the disk, or for other work on the machine. The
 table is printed, and written as out_of_core.csv.
 
-    python examples/benchmarks/out_of_core.py [--quick]
+    python examples/benchmarks/out_of_core.py [--quick] [--reads]
 
 takes 9 GB of disk in the folders of ``--cache`` and of temporary files, and reads
-/proc: Linux only.
+/proc: Linux only. With ``--reads`` the table has passes over the small file alone, in
+blocks in a fresh order, after the system has dropped its pages: mapped, as fits read
+it, mapped with a request for the next block, or copied block by block.
 """
 
 import mmap
@@ -71,6 +73,9 @@ HEADER = (
     "processor us/token",
     "processor us/token/pass",
 )
+READS = "mapped", "MADV_WILLNEED", "pread"
+READ_HEADER = "pass over the file", "us/token", "processor us/token"
+N_BLOCKS, N_READS, LINE = 100, 5, 64
 
 
 @dataclass
@@ -171,6 +176,37 @@ def forget(path):
     os.close(file)
 
 
+def read(path, way, rng):
+    """Return the seconds, also of the processor, of a pass over a file in blocks."""
+    forget(path)
+    begin = np.array([perf_counter(), process_time()])
+    with open(path, "rb", buffering=0) as file:
+        mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        size = len(mapped) // N_BLOCKS // mmap.PAGESIZE * mmap.PAGESIZE
+        firsts = size * rng.permutation(N_BLOCKS)
+        block = np.empty(size, dtype=np.uint8)
+        for first, later in zip(firsts, [*firsts[1:], None], strict=True):
+            if way == "pread":
+                os.preadv(file.fileno(), [block], first)
+            else:
+                block = np.frombuffer(mapped, np.uint8, size, first)
+            if way == "MADV_WILLNEED" and later is not None:
+                mapped.madvise(mmap.MADV_WILLNEED, later, size)
+            block[::LINE].sum()
+    return np.array([perf_counter(), process_time()]) - begin
+
+
+def read_rows(path, n_tokens):
+    """Return a row for each way to read a file: medians of passes, made in turns."""
+    rng = np.random.default_rng(0)
+    times = [[read(path, way, rng) for way in READS] for _ in range(N_READS)]
+    micro = 1e6 * np.median(times, axis=0) / n_tokens
+    return [
+        [way, *(f"{own:.3f}" for own in row)]
+        for way, row in zip(READS, micro, strict=True)
+    ]
+
+
 def fit(files, crf, from_file):
     """Fit, and return the row of the table."""
     forget(files.X)
@@ -212,9 +248,17 @@ def fit(files, crf, from_file):
 
 def main():
     """Make the data, fit, and print the table and the ratios."""
-    campaign = runs.start(__doc__, "results/out_of_core.csv", names=())
+    parser = runs.parser(__doc__, "results/out_of_core.csv", names=())
+    parser.add_argument("--reads", action="store_true", help="passes over a file alone")
+    arguments = parser.parse_args()
+    campaign = runs.Campaign(arguments)
     small, large = (QUICK_SMALL, QUICK_LARGE) if campaign.quick else (SMALL, LARGE)
     campaign.cache.mkdir(parents=True, exist_ok=True)
+    if arguments.reads:
+        with tempfile.TemporaryDirectory(dir=campaign.cache) as name:
+            path = make(Path(name), small).X
+            tables.show([list(READ_HEADER), *read_rows(path, small)])
+        return
     rows = [list(HEADER)]
     solvers = LBFGSCRF(), SDCACRF(random_state=0), OEGCRF(random_state=0)
     fits = [(small, solver, place) for solver in solvers for place in (False, True)]
