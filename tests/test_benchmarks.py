@@ -362,8 +362,7 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
         ("sag_variants", [], 10),
         ("exact_blocks", [], 18),
         ("out_of_core", ["--reads"], 3),
-        ("rivals", ["--task", "ocr"], 15),
-        ("rivals", ["--task", "ocr", "--loss", "hinge"], 6),
+        ("rivals", ["--task", "ocr"], 22),
         ("ramp_and_risk", ["--tol", "0.1"], 15),
     ],
 )

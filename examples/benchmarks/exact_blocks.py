@@ -20,8 +20,8 @@ from collections import defaultdict, deque
 from functools import partial
 
 import numpy as np
-from numpy_chains import Chains
 from scipy.optimize import minimize
+from single_losses import SingleLosses
 from starts import QUICK_FIRST
 
 import tables
@@ -108,14 +108,14 @@ UPDATES = {
 def rows_of(task, held_out, C, update):
     """Return the rows of the weights and of their mean."""
     chains, rng, step = (
-        Chains(tasks.problem(task)),
+        SingleLosses(tasks.problem(task)),
         np.random.default_rng(0),
         UPDATES[update](),
     )
     w = chains.problem.new_parameters().w
     mean, visits, cells = w.copy(), 0, {"last": [], "mean": []}
     for epoch in range(1, PASSES[-1] + 1):
-        for i in rng.permutation(len(chains.X)):
+        for i in rng.permutation(chains.n):
             w = step(chains, w, i, C)
             visits += 1
             mean += min(1.0, (POWER + 1.0) / (visits + POWER)) * (w - mean)
@@ -123,7 +123,7 @@ def rows_of(task, held_out, C, update):
             errors = held_out.errors(chains.problem.new_parameters(found))
             if epoch in PASSES:
                 cells[name].append(f"{100.0 * errors['token_error']:.1f}")
-    calls = f"{chains.n_calls / len(chains.X):.0f}"
+    calls = f"{chains.n_calls / chains.n:.0f}"
     return [[f"{C:g}", update, name, *cells[name], calls] for name in cells]
 
 

@@ -1,10 +1,10 @@
 """Count the oracle calls of rivals since 2018, beside SDCA, OEG and SAG-NUS*.
 
-Each rival is in NumPy, by its own rule, with phi_i = f_i + alpha/2 ||w||^2 and a
-uniform draw of i at each step.
+The rules are those of stochastic_rules.py. They were compared with the published code
+of [1]_ and [6]_, and for the others with what their papers say.
 
-SPS_max          step min(phi_i / ||grad||^2, most): the lower bound of phi_i is 0, as
-                 in ALI-G [1]_ [2]_
+SPS_max, ALI-G   step min(phi_i / (c ||grad||^2), most), with c = 1/2 [1]_ or 1 [2]_:
+                 the lower bound of phi_i is 0
 DecSPS           the same, divided by sqrt(t + 1), and never longer than before [3]_
 SPS+, dual       the same with phi_i - d_i: d_i is the part of sequence i in the dual
                  objective of the marginals that the last visits found, or 0 if it is
@@ -21,14 +21,16 @@ Adam             the penalty is part of the gradient
 
 The length of steps, or its limit, is the best of a grid, whose runs are not counted; in
 units of 1 / mean(L_i), with the constants that SAG-NUS* finds, or absolute ones for
-Adam. The strength of proximal points is the best of a grid, too. The table has oracle
-calls over n to P - P* <= 1e-2 P* and 1e-3 P*, P* a certified bound, P / P* - 1 in per
-cent at the end, and the length. Rivals make 40 passes at most, and solvers of the
-package 120. With ``--loss hinge`` the objective is that of the structural SVM, and the
-levels are 0.3 and 0.1: block-coordinate Frank-Wolfe solves it, and Casimir-SVRG and
-SDCA see the softmax margin of some temperatures T.
+Adam. The strength of proximal points is the best of a grid, too. The tables have oracle
+calls over n to levels of P / P* - 1, for all seeds, and P / P* - 1 in per cent at the
+end of runs that do not reach the last level; P* is a certified bound. Rivals make 40
+passes at most, and solvers of the package 120.
 
-    python examples/benchmarks/rivals.py [--task ocr] [--first 300] [--seeds 2]
+The second table is of the structural SVM: block-coordinate Frank-Wolfe solves it, and
+Casimir-SVRG and SDCA see the softmax margin of some temperatures T. Its P* is bounded
+by the marginals of ever lower temperatures; the script prints how tight the bound is.
+
+    python examples/benchmarks/rivals.py [--task ocr] [--loss hinge] [--seeds 2]
 
 needs the folder of corpora in SKCRF_SDCA_DATA.
 
@@ -49,342 +51,42 @@ References
 .. [7] Loshchilov, Hutter, "Decoupled weight decay regularization", ICLR 2019.
 """
 
+from collections.abc import Callable
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from single_losses import SingleLosses
 from starts import QUICK_FIRST
+from stochastic_rules import (
+    Adam,
+    CasimirSVRG,
+    DecSPS,
+    DualPolyak,
+    KnownPolyak,
+    LooplessSVRG,
+    Polyak,
+)
 
 import tables
 import tasks
 from skcrf_sdca.objective.losses import new_loss
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.bcfw import BCFW
+from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.proximal import ProximalPoint
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
 
-FIRST, PASSES, QUICK_PASSES = 300, 40, 2
-# Distances over P*, by the loss.
-LEVELS = {"log_loss": (1e-2, 1e-3), "hinge": (0.3, 0.1)}
+RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
+PASSES, QUICK_PASSES = 40, 2
 TIGHT, TEMPERATURES = 1e-6, (0.1, 0.03)
-
-
-class Visit(NamedTuple):
-    """f_i, target_i less the marginals mu_i of positions and of pairs, and H(mu_i)."""
-
-    value: float
-    local: np.ndarray
-    tied: np.ndarray
-    entropy: float
-
-
-def inner(local, tied, scores):
-    """Return the inner product of changes of marginals with scores."""
-    return (local * scores.local).sum() + (tied.ravel() @ scores.tied.ravel())
-
-
-class Losses:
-    """The losses f_i of a problem, with their gradients as dense vectors.
-
-    The problem is one of the weights w / T, T its temperature.
-
-    Attributes
-    ----------
-    problem : Problem
-    n_calls : int
-        Oracle calls so far.
-    """
-
-    def __init__(self, problem):
-        self.problem, self.n = problem, problem.n_sequences
-        self.alpha, self.temperature = problem.alpha, problem.loss.scale
-        self.one, self.n_calls = np.ones(self.n), 0
-        labels, K = problem.targets.labels, problem.structure.n_labels
-        self.pairs = np.zeros((self.n, K, K))
-        for i, pairs in enumerate(self.pairs):
-            y = labels[self.positions(i)]
-            np.add.at(pairs, (y[:-1], y[1:]), 1.0)
-        self.out = problem.new_parameters()
-
-    def positions(self, i):
-        """Return the positions of sequence i."""
-        return slice(*self.problem.offsets[[i, i + 1]])
-
-    def scores(self, w, i):
-        """Return the scores of sequence i, with its costs."""
-        parameters = self.problem.new_parameters(w / self.temperature)
-        return self.problem.scores(parameters, i, i + 1)
-
-    def visit(self, w, i):
-        """Return the Visit of sequence i at w."""
-        self.n_calls += 1
-        scores = self.scores(w, i)
-        local, tied, found = self.problem.loss.expectations(scores, self.one[i : i + 1])
-        place, targets = self.positions(i), self.problem.targets
-        value = found[0] - targets.score(scores, i, place.start)[0]
-        value *= self.temperature
-        targets.subtract(local, place.start, place.stop)
-        tied = self.pairs[i] - tied.reshape(self.pairs[i].shape)
-        return Visit(value, local, tied, value + inner(local, tied, scores))
-
-    def features(self, i, local, tied, out):
-        """Add the features of changes of marginals to parameters."""
-        structure = self.problem.structure
-        structure.add_features(out, i, i + 1, self.one, local)
-        structure.add_tied_features(out, tied.reshape(out.tied.shape))
-
-    def gradient(self, i, visit):
-        """Return the gradient of f_i, which the next call overwrites."""
-        self.out.w[:] = 0.0
-        self.features(i, -visit.local, -visit.tied, self.out)
-        return self.out.w
-
-    def __call__(self, w, i):
-        """Return f_i and its gradient, which the next call overwrites."""
-        visit = self.visit(w, i)
-        return visit.value, self.gradient(i, visit)
-
-    def mean(self, w):
-        """Return the gradient of P, with a call for each sequence."""
-        self.n_calls += self.n
-        point, *_ = self.problem.expected_point(w / self.temperature)
-        return self.alpha * w - self.problem.strength * point
-
-
-class Rival:
-    """Weights that steps move; a subclass has its rule in `step`.
-
-    ``length`` is what is chosen from a grid.
-    """
-
-    def __init__(self, losses, rng, length):
-        self.losses, self.rng, self.n = losses, rng, losses.n
-        self.alpha, self.length = losses.alpha, length
-        self.w = losses.problem.new_parameters().w
-
-    @property
-    def point(self):
-        """The weights to measure."""
-        return self.w
-
-    def epoch(self):
-        """Make n steps."""
-        for i in self.rng.integers(self.n, size=self.n):
-            self.step(i)
-
-    def phi(self, w, i):
-        """Return phi_i and its gradient, which the next call overwrites."""
-        value, gradient = self.losses(w, i)
-        gradient += self.alpha * w
-        return value + 0.5 * self.alpha * (w @ w), gradient
-
-    def step(self, i):
-        """Make a step with sequence i."""
-        raise NotImplementedError
-
-
-class Polyak(Rival):
-    """SPS_max with the lower bound 0 of phi_i."""
-
-    def step(self, i):
-        """Make a step with sequence i."""
-        value, gradient = self.phi(self.w, i)
-        self.w -= self.limited(value - self.floor(i), gradient @ gradient) * gradient
-
-    def floor(self, i):
-        """Return what phi_i is to fall to."""
-        return 0.0
-
-    def limited(self, above, square):
-        """Return the step."""
-        return min(max(above, 0.0) / square, self.length) if square > 0.0 else 0.0
-
-
-class DecSPS(Polyak):
-    """Polyak's step, divided by sqrt(t + 1)."""
-
-    t = 0
-
-    def limited(self, above, square):
-        """Return the step, never longer than the last one was before its division."""
-        self.length = super().limited(above, square) or self.length
-        self.t += 1
-        return self.length / np.sqrt(self.t)
-
-
-class KnownPolyak(Polyak):
-    """Polyak's step to the value of phi_i at the optimum, which ``at`` has."""
-
-    at = None
-
-    def floor(self, i):
-        """Return phi_i at the optimum."""
-        return self.at[i]
-
-
-class DualPolyak(Polyak):
-    """Polyak's step to the dual objective of the marginals of the last visits.
-
-    With v = w_hat(mu), the part of sequence i is H(mu_i) + <mu_i - target_i, scores of
-    v> + alpha/2 ||v||^2. Before its first visit mu_i is the target.
-    """
-
-    def __init__(self, losses, *others):
-        super().__init__(losses, *others)
-        self.v = losses.problem.new_parameters()
-        self.kept = {}
-
-    def floor(self, i):
-        """Return the part of sequence i in the dual objective."""
-        found = 0.5 * self.alpha * (self.v.w @ self.v.w)
-        if i in self.kept:
-            _, local, tied, entropy = self.kept[i]
-            found += entropy - inner(local, tied, self.losses.scores(self.v.w, i))
-        return max(found, 0.0)
-
-    def step(self, i):
-        """Make a step, and keep the marginals."""
-        losses, w = self.losses, self.w
-        visit = losses.visit(w, i)
-        above = visit.value + 0.5 * self.alpha * (w @ w) - self.floor(i)
-        gradient = losses.gradient(i, visit) + self.alpha * w
-        w -= self.limited(above, gradient @ gradient) * gradient
-        local, tied = visit.local, visit.tied
-        if i in self.kept:
-            local, tied = local - self.kept[i].local, tied - self.kept[i].tied
-        share = 1.0 / (self.alpha * self.n)
-        losses.features(i, share * local, share * tied, self.v)
-        self.kept[i] = visit
-
-
-class LooplessSVRG(Rival):
-    """SVRG whose snapshot is renewed by a coin."""
-
-    def __init__(self, losses, *others):
-        super().__init__(losses, *others)
-        self.renew()
-
-    def renew(self):
-        """Take a snapshot."""
-        self.snapshot = self.w.copy()
-        self.mean = self.losses.mean(self.snapshot)
-
-    def corrected(self, i):
-        """Return the gradient of phi_i, corrected by the snapshot."""
-        found = self.mean + self.alpha * (self.w - self.snapshot)
-        found -= self.losses(self.snapshot, i)[1]
-        found += self.losses(self.w, i)[1]
-        return found
-
-    def step(self, i):
-        """Make a step, and toss the coin."""
-        self.w -= self.length * self.corrected(i)
-        if self.rng.random() < 1.0 / self.n:
-            self.renew()
-
-
-class CasimirSVRG(LooplessSVRG):
-    """An epoch of SVRG for each proximal point, from extrapolated centres.
-
-    kappa is ``strength`` times alpha; for a constant kappa the momentum is constant.
-    """
-
-    strength = 1.0
-
-    def __init__(self, losses, *others):
-        Rival.__init__(self, losses, *others)
-        self.solved = self.w.copy()
-
-    @property
-    def point(self):
-        """The last proximal point."""
-        return self.solved
-
-    def epoch(self):
-        """Solve a proximal point by n steps, and extrapolate."""
-        self.renew()
-        kappa, root = self.strength * self.alpha, (1.0 + self.strength) ** -0.5
-        for i in self.rng.integers(self.n, size=self.n):
-            away = self.w - self.snapshot
-            self.w -= self.length * (self.corrected(i) + kappa * away)
-        last, self.solved = self.solved, self.w.copy()
-        self.w += (1.0 - root) / (1.0 + root) * (self.solved - last)
-
-
-class Adam(Rival):
-    """Adam on batches; ``decay`` is 1 where that of AdamW takes the penalty's place."""
-
-    decay, is_linear = 0.0, False
-    batch, betas, epsilon = 10, (0.9, 0.999), 1e-8
-
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        self.moments, self.t, self.passes = np.zeros((2, len(self.w))), 0, 0
-
-    def epoch(self):
-        """Make a step for each batch of a permutation."""
-        batches = np.array_split(self.rng.permutation(self.n), self.n // self.batch)
-        for k, batch in enumerate(batches):
-            left = PASSES - self.passes - k / len(batches)
-            self.step(batch, self.length * (left / PASSES if self.is_linear else 1.0))
-        self.passes += 1
-
-    def step(self, batch, length):
-        """Make a step with a batch."""
-        gradient = (1.0 - self.decay) * self.alpha * self.w
-        for i in batch:
-            gradient += self.losses(self.w, i)[1] / len(batch)
-        self.t += 1
-        for moment, beta, new in zip(
-            self.moments, self.betas, (gradient, gradient**2), strict=True
-        ):
-            moment *= beta
-            moment += (1.0 - beta) * new
-        first, second = (
-            moment / (1.0 - beta**self.t)
-            for moment, beta in zip(self.moments, self.betas, strict=True)
-        )
-        self.w *= 1.0 - length * self.decay * self.alpha
-        self.w -= length * first / (np.sqrt(second) + self.epsilon)
-
-
-class AdamW(Adam):
-    """Adam with decoupled decay."""
-
-    decay = 1.0
-
-
-class LinearAdamW(AdamW):
-    """AdamW with steps that fall to 0."""
-
-    is_linear = True
-
-
-def with_strength(strength):
-    """Return CasimirSVRG with a kappa."""
-    return type("Casimir", (CasimirSVRG,), {"strength": strength})
-
-
-# The rules, and the lengths to choose from.
-OF_POLYAK, OF_SVRG = (0.03, 0.1, 0.3, np.inf), (0.3, 1.0, 3.0)
-OF_ADAM = 1e-3, 3e-3, 1e-2, 3e-2
-CASIMIR = [with_strength(strength) for strength in (1.0, 10.0)], OF_SVRG
-RIVALS = {
-    "SPS_max": ([Polyak], OF_POLYAK),
-    "DecSPS": ([DecSPS], (1.0, 3.0, 10.0)),
-    "SPS+, dual": ([DualPolyak], OF_POLYAK),
-    "SPS+, known": ([KnownPolyak], OF_POLYAK),
-    "L-SVRG": ([LooplessSVRG], OF_SVRG),
-    "Casimir-SVRG": CASIMIR,
-    "AdamW": ([AdamW], OF_ADAM),
-    "AdamW, 1e-3": ([AdamW], (1e-3,)),
-    "AdamW, linear": ([LinearAdamW], OF_ADAM),
-    "Adam": ([Adam], OF_ADAM),
-}
+# For a bound of the hinge.
+FALLING, LOOSE, MOST_ITERATIONS = (0.1, 0.03, 0.01, 0.003, 0.001), 3e-4, 3000
 
 
 def with_metric(solver):
@@ -394,9 +96,28 @@ def with_metric(solver):
 
 
 OURS = {**with_metric(SDCA), **with_metric(OEG), "SAG-NUS*": SAG}
-OF_HINGE = with_metric(BCFW)
 # What SVRG calls in a pass: so many passes are made by ours.
 CALLS = 3
+
+# The rules, and the lengths to choose from.
+OF_POLYAK, OF_SVRG = (0.03, 0.1, 0.3, np.inf), (0.3, 1.0, 3.0)
+CASIMIR = [partial(CasimirSVRG, strength=kappa) for kappa in (1.0, 10.0)], OF_SVRG
+RIVALS = {
+    "SPS_max, ALI-G": ([partial(Polyak, share=0.5), Polyak], OF_POLYAK),
+    "DecSPS": ([DecSPS], (1.0, 3.0, 10.0)),
+    "SPS+, dual": ([DualPolyak], OF_POLYAK),
+    "SPS+, known": ([KnownPolyak], OF_POLYAK),
+    "L-SVRG": ([LooplessSVRG], OF_SVRG),
+    "Casimir-SVRG": CASIMIR,
+}
+# The same with absolute lengths.
+OF_ADAM, ADAMW = (1e-3, 3e-3, 1e-2, 3e-2), partial(Adam, decay=1.0)
+RIVALS_OF_ADAM = {
+    "AdamW": ([ADAMW], OF_ADAM),
+    "AdamW, 1e-3": ([ADAMW], OF_ADAM[:1]),
+    "AdamW, linear": ([partial(ADAMW, epochs=PASSES)], OF_ADAM),
+    "Adam": ([Adam], OF_ADAM),
+}
 
 
 def unit_of(problem):
@@ -407,15 +128,18 @@ def unit_of(problem):
     return problem.loss.scale / sag.lipschitz.mean()
 
 
-class Race:
-    """A problem, its optimum, and how far runs come."""
+def choices(problem, rule, unit):
+    """Return each choice of a rule: what it sees, how to make it, and a length."""
+    makes, lengths = rule
+    return [(problem, make, length * unit) for make, length in product(makes, lengths)]
 
-    def __init__(self, problem, best, levels, passes):
-        self.problem, self.levels, self.passes = problem, levels, passes
-        self.n = problem.n_sequences
-        solver = best(problem, np.random.default_rng(1))
-        row = FitMonitor(solver, max_iter=500, tol=TIGHT).run().rows[-1]
-        self.bound, self.optimum = row["dual"], solver.model.w
+
+class Race:
+    """A problem, a lower bound of its optimum, and how far runs come."""
+
+    def __init__(self, problem, bound, levels, passes):
+        self.problem, self.bound = problem, bound
+        self.levels, self.passes, self.n = levels, passes, problem.n_sequences
 
     def found(self, epoch, point, n_calls, passes):
         """Return the calls over n to each level, inf without, and the last distance."""
@@ -433,7 +157,7 @@ class Race:
 
     def rival(self, seen, make, length, seed):
         """Return what `found` does for a rival, which sees a smooth problem."""
-        losses, rng = Losses(seen), np.random.default_rng(seed)
+        losses, rng = SingleLosses(seen), np.random.default_rng(seed)
         try:
             run = make(losses, rng, length)
             of_run = run.epoch, lambda: run.point, lambda: losses.n_calls
@@ -453,41 +177,56 @@ class Race:
         of_run = epoch, lambda: scale * run.model.w, lambda: run.n_oracle_calls
         return self.found(*of_run, CALLS * self.passes)
 
-    def rows(self, name, choices, seeds):
-        """Yield the rows of the best choice: a problem, a rule and a length."""
-        first = [self.rival(*choice, 0) for choice in choices]
+    def of_rival(self, of_rule, seeds):
+        """Yield what `found` does of the best choice, for each seed."""
+        first = [self.rival(*choice, 0) for choice in of_rule]
         # The calls to the last level count first, then the distance at the end.
         best = min(range(len(first)), key=lambda k: first[k][1:])
-        for seed in range(seeds):
-            found = self.rival(*choices[best], seed) if seed else first[best]
-            yield [name, f"{seed}", *cells(found), f"{choices[best][-1]:g}"]
+        yield first[best]
+        for seed in seeds[1:]:
+            yield self.rival(*of_rule[best], seed)
 
 
-def cells(found):
-    """Return cells of numbers of calls, and of a distance in per cent."""
-    *calls, distance = found
-    cells = [f"{own:.1f}" if np.isfinite(own) else tables.NONE for own in calls]
-    return [*cells, f"{100.0 * distance:.2g}"]
-
-
-def of_log_loss(problem, passes):
+def of_log_loss(problem, passes, levels):
     """Return the race, our solvers, and the choices of each rival."""
-    levels, unit = LEVELS["log_loss"], unit_of(problem)
-    race = Race(problem, OURS["SDCA-GAP, metric"], levels, passes)
-    losses, w = Losses(problem), race.optimum
-    KnownPolyak.at = [
-        losses.visit(w, i).value + 0.5 * losses.alpha * (w @ w) for i in range(race.n)
-    ]
-    choices = {}
-    for name, (makes, lengths) in RIVALS.items():
-        units = 1.0 if issubclass(makes[0], Adam) else unit
-        choices[name] = [
-            (problem, make, length * units) for make, length in product(makes, lengths)
-        ]
-    return race, {name: (problem, make) for name, make in OURS.items()}, choices
+    best = OURS["SDCA-GAP, metric"](problem, np.random.default_rng(1))
+    bound = FitMonitor(best, max_iter=500, tol=TIGHT).run().rows[-1]["dual"]
+    unit = unit_of(problem)
+    known = partial(KnownPolyak, optimum=best.model.w)
+    rules = RIVALS | {"SPS+, known": ([known], OF_POLYAK)}
+    rivals = {name: choices(problem, rule, unit) for name, rule in rules.items()}
+    for name, rule in RIVALS_OF_ADAM.items():
+        rivals[name] = choices(problem, rule, 1.0)
+    ours = {name: (problem, make) for name, make in OURS.items()}
+    return Race(problem, bound, levels, passes), ours, rivals
 
 
-def of_hinge(problem, passes):
+def least_hinge(with_loss, temperatures):
+    """Return a lower bound of P* of the structural SVM; print how tight it is.
+
+    The marginals that minimise the softmax margin of a temperature are a point of the
+    dual of the hinge, too.
+    """
+    hinge, found = with_loss("hinge", 0.0), []
+    w = hinge.new_parameters().w
+    for temperature in temperatures:
+        smooth = with_loss("softmax_margin", temperature)
+        state = {"w": w / temperature}
+        solver = LBFGS(smooth, None, max_iter=MOST_ITERATIONS, state=state)
+        FitMonitor(solver, max_iter=MOST_ITERATIONS, tol=LOOSE).run()
+        scores = smooth.scores(solver.model, 0, hinge.n_sequences)
+        local, *_ = scores.expectations(hinge.weight)
+        point, *_ = smooth.expected_point(solver.model.w)
+        w = temperature * solver.model.w
+        nothing = np.zeros(hinge.n_sequences)
+        found.append(hinge.certify_kept(w, temperature * point, local, nothing))
+    bound = max(certificate.dual for certificate in found)
+    least = min(certificate.primal for certificate in found)
+    print(f"P* of the hinge is between {bound:.6f} and {least:.6f}", flush=True)
+    return bound
+
+
+def of_hinge(problem, passes, levels):
     """Return the same for the structural SVM."""
     cost = 1.0 - np.eye(problem.structure.n_labels)
 
@@ -496,54 +235,79 @@ def of_hinge(problem, passes):
         labels = problem.targets.labels
         return Problem(problem.structure, labels, problem.alpha, loss=loss)
 
-    hinge, best = with_loss("hinge", 0.0), OF_HINGE["BCFW-GAP, metric"]
-    race = Race(hinge, best, LEVELS["hinge"], passes)
-    ours = {name: (hinge, make) for name, make in OF_HINGE.items()}
-    choices = {}
+    hinge = with_loss("hinge", 0.0)
+    bound = least_hinge(with_loss, FALLING if passes == PASSES else FALLING[:1])
+    ours = {name: (hinge, make) for name, make in with_metric(BCFW).items()}
+    rivals = {}
     for temperature in TEMPERATURES:
-        smooth = with_loss("softmax_margin", temperature)
-        unit = unit_of(smooth)
-        ours[f"SDCA-GAP, metric, T = {temperature:g}"] = (
-            smooth,
-            OURS["SDCA-GAP, metric"],
-        )
-        choices[f"Casimir-SVRG, T = {temperature:g}"] = [
-            (smooth, make, length * unit) for make, length in product(*CASIMIR)
-        ]
-    return race, ours, choices
+        smooth, end = with_loss("softmax_margin", temperature), f", T = {temperature:g}"
+        ours[f"SDCA-GAP, metric{end}"] = smooth, OURS["SDCA-GAP, metric"]
+        rivals[f"Casimir-SVRG{end}"] = choices(smooth, CASIMIR, unit_of(smooth))
+    return Race(hinge, bound, levels, passes), ours, rivals
 
 
-RACES = {"log_loss": of_log_loss, "hinge": of_hinge}
+class Table(NamedTuple):
+    """How to make the race of a loss, its levels, tasks, and number of sequences."""
+
+    make: Callable
+    levels: tuple
+    tasks: tuple
+    first: int
 
 
-def rows(options):
-    """Yield the rows of the table."""
-    levels = (f"{level:g} P*" for level in LEVELS[options.loss])
-    yield ["task", "method", "seed", *levels, "at the end", "length"]
-    first = QUICK_FIRST if options.quick else options.first or FIRST
+TABLES = {
+    "log_loss": Table(of_log_loss, (1e-2, 1e-3), ("ocr", "ned"), 300),
+    "hinge": Table(of_hinge, (0.3, 0.1), ("ocr",), 100),
+}
+
+
+def cells(found):
+    """Return cells of one task: calls of each seed to each level, and distances."""
+    *calls, ends = zip(*found, strict=True)
+    missed = [not np.isfinite(last) for last in calls[-1]]
+    numbers = [[f"{own:.0f}".replace("inf", "no") for own in to] for to in calls]
+    percent = [f"{100.0 * end:.2g} %" for end in ends]
+    return [
+        *(tables.NONE if set(to) == {"no"} else ", ".join(to) for to in numbers),
+        ", ".join(percent) if any(missed) else tables.NONE,
+    ]
+
+
+def rows(options, loss):
+    """Return the table of a loss, whose rows have all tasks; print each as it comes."""
+    make, levels, own, first = TABLES[loss]
     passes = QUICK_PASSES if options.quick else PASSES
     seeds = range(1 if options.quick else options.seeds)
-    for task in options.task:
-        title = tasks.TITLES[task]
-        problem = tasks.problem(tasks.load_random(task, first))
-        race, ours, choices = RACES[options.loss](problem, passes)
-        for name, own in ours.items():
-            for seed in seeds:
-                found = race.package(*own, seed)
-                yield [title, name, f"{seed}", *cells(found), tables.NONE]
-        chosen = options.rival or choices
-        for name, of_rival in ((name, choices[name]) for name in chosen):
-            for row in race.rows(name, of_rival, len(seeds)):
-                yield [title, *row]
+    header, found = ["method"], {}
+    for task in options.task or own:
+        first_level, *others = (f"{level:g}" for level in levels)
+        header += [f"{tasks.TITLES[task]}, {first_level}", *others, "at the end"]
+        size = QUICK_FIRST if options.quick else options.first or first
+        problem = tasks.problem(tasks.load_random(task, size))
+        race, ours, rivals = make(problem, passes, levels)
+        for name, seen in ours.items():
+            runs = [race.package(*seen, seed) for seed in seeds]
+            found.setdefault(name, [name]).extend(cells(runs))
+            tables.stream([[tasks.TITLES[task], *found[name]]])
+        for name, of_rule in rivals.items():
+            runs = list(race.of_rival(of_rule, seeds))
+            found.setdefault(name, [name]).extend(cells(runs))
+            tables.stream([[tasks.TITLES[task], *found[name]]])
+    return [header, *found.values()]
 
 
 def main():
-    """Print the table."""
+    """Write the tables."""
     parser = tasks.parser(__doc__)
-    parser.add_argument("--loss", choices=RACES, default="log_loss")
-    parser.add_argument("--rival", nargs="+", help="only these, as the table has them")
+    parser.set_defaults(task=None)
+    parser.add_argument("--loss", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--seeds", type=int, default=2)
-    tables.stream(rows(parser.parse_args()))
+    parser.add_argument("--output", type=Path, help="folder; default: docs/results")
+    options = parser.parse_args()
+    for loss in options.loss:
+        table = rows(options, loss)
+        if not options.quick:
+            tables.write(table, (options.output or RESULTS) / f"rivals_{loss}.csv")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import argparse
 from dataclasses import dataclass
 
 import numpy as np
-from numpy_chains import Chains
+from single_losses import SingleLosses
 from starts import QUICK_FIRST, least
 
 import tables
@@ -62,7 +62,7 @@ class Batches:
 
     def __init__(self, chains, size):
         self.chains = chains
-        n = len(chains.X)
+        n = chains.n
         self.members = np.array_split(np.arange(n), -(-n // size))
         self.scale = len(self.members) / n
 
@@ -174,7 +174,8 @@ class Run:
 
 def row_of(task, name, bound):
     """Return a row of the table: P where the calls are first above a level."""
-    run = Run(Chains(tasks.problem(task)), VARIANTS[name], np.random.default_rng(0))
+    losses = SingleLosses(tasks.problem(task))
+    run = Run(losses, VARIANTS[name], np.random.default_rng(0))
     cells = []
     while len(cells) < len(CALLS):
         run.epoch()

@@ -19,7 +19,7 @@ needs the folder of corpora in SKCRF_SDCA_DATA.
 """
 
 import numpy as np
-from numpy_chains import Chains
+from single_losses import SingleLosses
 from starts import problems
 
 import tables
@@ -73,7 +73,7 @@ class ShiftedAdaGrad:
     """AdaGrad with steps eta / (1 + sqrt(G)) and proximal steps for the penalty."""
 
     def __init__(self, problem, rng, *, eta0, **_):
-        self.chains, self.rng, self.eta0 = Chains(problem), rng, eta0
+        self.chains, self.rng, self.eta0 = SingleLosses(problem), rng, eta0
         self.w = problem.new_parameters().w
         self.squares = np.zeros_like(self.w)
 
