@@ -362,7 +362,8 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
         ("sag_variants", [], 10),
         ("exact_blocks", [], 18),
         ("out_of_core", ["--reads"], 3),
-        ("rivals", ["--task", "ocr"], 22),
+        ("rivals", ["--task", "ocr"], 21),
+        ("clique_updates", [], 6),
         ("ramp_and_risk", ["--tol", "0.1"], 15),
     ],
 )

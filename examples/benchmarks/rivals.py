@@ -285,14 +285,14 @@ def rows(options, loss):
         size = QUICK_FIRST if options.quick else options.first or first
         problem = tasks.problem(tasks.load_random(task, size))
         race, ours, rivals = make(problem, passes, levels)
-        for name, seen in ours.items():
-            runs = [race.package(*seen, seed) for seed in seeds]
-            found.setdefault(name, [name]).extend(cells(runs))
-            tables.stream([[tasks.TITLES[task], *found[name]]])
-        for name, of_rule in rivals.items():
-            runs = list(race.of_rival(of_rule, seeds))
-            found.setdefault(name, [name]).extend(cells(runs))
-            tables.stream([[tasks.TITLES[task], *found[name]]])
+        for name in (*ours, *rivals):
+            if name in ours:
+                runs = [race.package(*ours[name], seed) for seed in seeds]
+            else:
+                runs = race.of_rival(rivals[name], seeds)
+            own = cells(runs)
+            found.setdefault(name, [name]).extend(own)
+            tables.stream([[tasks.TITLES[task], name, *own]])
     return [header, *found.values()]
 
 
