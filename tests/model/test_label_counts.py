@@ -82,3 +82,33 @@ def test_forbidden_transitions_stay_so(example):
     (states,) = model.predict([[["a"]] * 4])
     labels = example.label_of(crf, states)
     assert labels in (["N", "V"] * 2, ["V", "N"] * 2)
+
+
+def test_training_given_counts_is_certified(example):
+    crf, alpha, k = LBFGSCRF(alpha=0.1).fit(X, y), 0.1, 1
+    label = crf.classes_[k]
+    codes = [np.searchsorted(crf.classes_, labels) for labels in y]
+
+    def primal(model):
+        """Return P of a model by enumeration."""
+        blocks = [getattr(model, name) for name in example.BLOCKS]
+        value = alpha / 2.0 * sum(np.sum(block**2) for block in blocks)
+        for x, own in zip(X, codes, strict=True):
+            n = np.sum(own == k)
+            paths, scores = enumerated(model, x, k, n, n)
+            (right,) = scores[(paths == own).all(axis=1)]
+            value += (logsumexp(scores) - right) / len(X)
+        return value
+
+    trained, gap = example.fit_given_counts(crf, X, y, label, alpha)
+    least = primal(trained)
+    assert gap < 1e-5
+    w = np.concatenate([getattr(trained, name).ravel() for name in example.BLOCKS])
+    direction = np.random.default_rng(0).normal(size=len(w))
+    w += 0.1 * direction
+    value, slope = example.objective(w, crf, X, y, label, alpha)
+    assert_allclose(value, primal(example.with_weights(crf, w)), rtol=1e-9)
+    ends = [primal(example.with_weights(crf, w + h * direction)) for h in (1e-5, -1e-5)]
+    assert_allclose(slope @ direction, (ends[0] - ends[1]) / 2e-5, rtol=1e-6)
+    # The gap of any weights bounds their distance from the optimum.
+    assert 0.0 < value - least < slope @ slope / (2.0 * alpha)
