@@ -6,6 +6,7 @@ import second_order_parsing
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from second_order_parsing import Arcs, Inference
+from tree_programs import PROGRAMS, Program, scores_of
 from tree_twin import siblings, trees
 
 ITERATIONS = 0, 3, 30
@@ -103,3 +104,26 @@ def test_the_sums_of_a_factor_have_their_slopes(name):
                 values[0, place] -= step
             slope = (ends[0] - ends[1]) / 2e-5
             assert_allclose(slope, expected[0, place], rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("deviation", [0.0, 3.0])
+@pytest.mark.parametrize("n_words", [1, 2, 3, 4])
+def test_linear_programs_bound_the_best_tree(n_words, deviation):
+    scores, of_trees = drawn(n_words, deviation)
+    arcs, best, has_fractions = Arcs(n_words), of_trees.max(axis=1), set()
+    for i, own in enumerate(zip(*scores, strict=True)):
+        found = {}
+        for name, (form, are_integers) in PROGRAMS.items():
+            parts = Program(form, n_words).solve(own, are_integers)
+            found[name] = sum(s @ p for s, p in zip(own, parts, strict=True))
+            if np.abs(parts[0] - parts[0].round()).max() > 1e-6:
+                has_fractions.add(name)
+                continue
+            heads = second_order_parsing.best_trees(arcs, parts[0][np.newaxis])
+            (of_tree,) = scores_of(arcs, [s[np.newaxis] for s in own], heads)
+            assert_allclose([found[name], of_tree], best[i], rtol=0, atol=1e-6)
+        assert found["pairs"] >= found["words"] - 1e-6
+        assert found["words"] >= best[i] - 1e-6
+    # Mixtures of arcs that carry flows are of trees, and those of pairs need not be.
+    is_exact = n_words == 1 or deviation == 0.0
+    assert has_fractions == (set() if is_exact else {"pairs", "words"})

@@ -73,7 +73,7 @@ MARKERS = {
 # Epochs that are timed, and how often.
 TIMED, ROUNDS = 2, 3
 N_PIXELS, N_COLOURS, NOISE, SMOOTHNESS = 48, 3, 0.8, 1.5
-SIDE, SWEEPS = 10, (5, 20, 100)
+SIDE, SWEEPS = 10, (5, 10, 20, 50, 100)
 N_ARC_FEATURES = 2**16
 
 

@@ -1,7 +1,8 @@
 """Train parsers of second order by belief propagation, and by an upper bound of log Z.
 
     python examples/benchmarks/second_order_parsing.py [--task treebank random] \
-[--treebank tr_imst] [--steps adagrad dca] [--sentences 500] [--longest 12] [--seeds 1]
+[--treebank tr_imst] [--steps adagrad dca "sgd 0.1"] [--inference bp] \
+[--sentences 500] [--longest 12] [--seeds 1]
 
 The score of a non-projective tree is a sum over its arcs, consecutive siblings and
 grandparents, and log Z takes exponential time. Smith and Eisner ("Dependency parsing by
@@ -29,7 +30,8 @@ words     all arcs of a word: it has one head, and children with their grandpare
 treebank  UD English EWT, or another, sentences that are not long, from the folder
           SKCRF_SDCA_DATA.
           Steps minimise the losses log Z - score(y): AdaGrad, or the steps of DCA of
-          the paper, the loss / |gradient|^2, or at most C, and 0 for negative losses.
+          the paper, the loss / |gradient|^2, or at most C, and 0 for negative losses,
+          or its rival, plain SGD from some first steps, with |w|^2 / (2 C n) beside.
           The columns are the share of words with the right head, where trees have the
           largest sum of probabilities of arcs; the share of visits with P(y | x) > 1
           in the first and in the last epoch; in the last one, the share of visits where
@@ -44,7 +46,7 @@ random    Five words with normal scores: the share of sentences whose best tree 
 import argparse
 from collections import defaultdict
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from time import process_time
 from typing import NamedTuple
@@ -52,6 +54,7 @@ from typing import NamedTuple
 import numpy as np
 import parsing
 import scipy.sparse as sp
+from parsing_losses import FIRST_STEPS
 from scipy.special import expit, logsumexp
 
 import tables
@@ -143,6 +146,12 @@ def arc_scores(arcs, values):
     local[:, head, word - 1, 1] = values
     offsets = np.arange(len(values) + 1) * n * (n + 1)
     return ArcScores(local.reshape(-1, 2), np.zeros(0), offsets)
+
+
+def best_trees(arcs, values):
+    """Return the heads of the trees with the largest sum of values of arcs."""
+    in_tree, _ = arc_scores(arcs, values).viterbi()
+    return in_tree.reshape(-1, arcs.n_words + 1, arcs.n_words).argmax(axis=1)
 
 
 def tree(arcs, scores, _):
@@ -400,6 +409,7 @@ class Parser:
         self.squares = [np.full(size, 1e-8) for size in sizes]
         blocks = [factor.block for factor in INFERENCES[inference]]
         self.used = [block or 0 for block in blocks]
+        self.n_visits = 0
 
     def found(self, batch):
         """Return the scores of a batch, and what is inferred."""
@@ -414,6 +424,7 @@ class Parser:
         losses = batch.losses(scores, found)
         slopes = batch.slopes(found, self.weights)
         steps(self, losses, [slopes[block] for block in self.used])
+        self.n_visits += len(losses)
         return losses, found.is_open
 
     def adagrad(self, losses, slopes):
@@ -430,19 +441,28 @@ class Parser:
             for block, slope in zip(self.used, slopes, strict=True):
                 self.weights[block] -= step * slope
 
+    def sgd(self, losses, slopes, eta):
+        """Make a step on the loss + |w|^2 / (2 C n) of one sentence."""
+        n = self.options.sentences
+        step = eta / (1.0 + self.n_visits / n)
+        for block, slope in zip(self.used, slopes, strict=True):
+            self.weights[block] *= 1.0 - step / (self.options.C * n)
+            self.weights[block] -= step * slope
+
     def score(self, batches):
         """Return the share of words whose heads are right."""
         right = []
         for batch in batches:
-            mu = self.found(batch)[1].expected[0]
-            n = batch.arcs.n_words
-            in_tree, _ = arc_scores(batch.arcs, mu).viterbi()
-            heads = in_tree.reshape(-1, n + 1, n).argmax(axis=1)
+            heads = best_trees(batch.arcs, self.found(batch)[1].expected[0])
             right.append((heads == batch.heads).ravel())
         return np.concatenate(right).mean()
 
 
-STEPS = {"adagrad": (Parser.adagrad, 16), "dca": (Parser.dca, 1)}
+STEPS = {
+    "adagrad": (Parser.adagrad, 16),
+    "dca": (Parser.dca, 1),
+    **{f"sgd {eta:g}": (partial(Parser.sgd, eta=eta), 1) for eta in FIRST_STEPS},
+}
 
 
 def read(part, options):
@@ -452,9 +472,8 @@ def read(part, options):
     return [pair for pair in found if len(pair[0]) <= options.longest]
 
 
-def compare(options, steps, seed):
-    """Yield the rows of one kind of steps."""
-    rng = np.random.default_rng(seed)
+def batches_of(options, size, rng):
+    """Return the tags, and the batches of random training data, and of dev and test."""
     parts = {part: read(part, options) for part in ("train", "dev", "test")}
     drawn = rng.choice(len(parts["train"]), options.sentences, replace=False)
     parts["train"] = [parts["train"][k] for k in drawn]
@@ -462,21 +481,36 @@ def compare(options, steps, seed):
     features = ArcFeatures(
         TEMPLATES, columns=parsing.COLUMNS, n_features=2**options.bits
     )
+    sizes = size, 16, 16
+    return tags, *(
+        batches(own, n, features, tags)
+        for own, n in zip(parts.values(), sizes, strict=True)
+    )
+
+
+def learn(parser, train, step, rng):
+    """Yield the losses of each epoch before the steps, and which runs are open."""
+    for _ in range(parser.options.epochs):
+        order = rng.permutation(len(train))
+        visits = [parser.visit(train[k], step) for k in order]
+        yield [np.concatenate(own) for own in zip(*visits, strict=True)]
+
+
+def compare(options, steps, seed):
+    """Yield the rows of one kind of steps."""
+    rng = np.random.default_rng(seed)
     step, size = STEPS[steps]
-    train = batches(parts["train"], size, features, tags)
-    held_out = [batches(parts[part], 16, features, tags) for part in ("dev", "test")]
-    for inference in INFERENCES:
+    tags, train, *held_out = batches_of(options, size, rng)
+    for inference in options.inference:
         parser = Parser(inference, options, len(tags))
-        began, above = process_time(), []
-        for _ in range(options.epochs):
-            order = rng.permutation(len(train))
-            visits = [parser.visit(train[k], step) for k in order]
-            losses, is_open = map(np.concatenate, zip(*visits, strict=True))
-            above.append(np.mean(losses < -1e-9))
+        began = process_time()
+        epochs = list(learn(parser, train, step, rng))
         seconds = process_time() - began
+        above = [np.mean(losses < -1e-9) for losses, _ in epochs]
+        losses, is_open = epochs[-1]
         shares = above[0], above[-1], np.mean(is_open)
         yield [
-            f"{steps} {seed}",
+            f"{steps}, seed {seed}",
             inference,
             *(f"{100 * parser.score(part):.2f}" for part in held_out),
             *(f"{100 * share:.1f} %" for share in shares),
@@ -520,11 +554,9 @@ def of_random_scores(options, seed):
             ]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    tasks = ["treebank", "random"]
-    parser.add_argument("--task", nargs="+", choices=tasks, default=tasks)
-    parser.add_argument("--steps", nargs="+", choices=STEPS, default=list(STEPS))
+def new_options():
+    """Return the ArgumentParser of what trains parsers."""
+    parser = argparse.ArgumentParser()
     parser.add_argument("--treebank", default="en_ewt")
     parser.add_argument("--sentences", type=int, default=500)
     parser.add_argument("--longest", type=int, default=12, help="words of sentences")
@@ -534,6 +566,17 @@ def main():
     parser.add_argument("--C", type=float, default=0.1, help="the longest step of DCA")
     parser.add_argument("--bits", type=int, default=18, help="log2 of features of arcs")
     parser.add_argument("--seeds", type=int, default=1)
+    return parser
+
+
+def main():
+    """Print the tables."""
+    parser, tasks = new_options(), ["treebank", "random"]
+    parser.description = __doc__.split("\n\n")[0]
+    parser.add_argument("--task", nargs="+", choices=tasks, default=tasks)
+    parser.add_argument("--steps", nargs="+", choices=STEPS, default=list(STEPS))
+    names = list(INFERENCES)
+    parser.add_argument("--inference", nargs="+", choices=names, default=names)
     options = parser.parse_args()
     if "treebank" in options.task:
         tables.stream([TREEBANK_HEADER])
