@@ -182,6 +182,14 @@ def test_siblings_of_kept_arcs_are_counted(monkeypatch):
     assert pruned.share_of_siblings([mask]) == 6 / 8
 
 
+def test_fronts_of_a_grid_are_its_diagonals(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    module = importlib.import_module("belief_propagation")
+    ends, _ = module.grid(3, 4)
+    assert_array_equal(module.fronts(12, ends), [1, 2, 3, 3, 2, 1])
+    assert_array_equal(module.fronts(3, np.array([[0, 1], [1, 2]])), [1, 1, 1])
+
+
 def test_radii_from_known_labels_are_the_largest_distances(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
     radii = importlib.import_module("radii").radii

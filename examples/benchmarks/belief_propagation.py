@@ -23,6 +23,10 @@ random   Complete graphs of 6 nodes with two labels, and scores from a normal
 trees    Grids, cliques and random graphs with two labels and normal scores: the means
          of log Z_TRW - log Z with the spanning trees of `GraphCRF`, and with uniform
          ones, where messages converge. Nothing is trained.
+fronts   Grids: the microseconds of a sweep of trw on one core, and of a front of nodes
+         that several cores could sum at a time; and how many times faster 2 and 16
+         cores could be at best, and if they wait a microsecond for each other after
+         each front, on the way up and down. Nothing is trained.
 
 The columns of the others are alpha n; the score on the test part by the labels of
 largest marginals, accuracy or, for "names", F1 of spans; the share of the training
@@ -49,6 +53,7 @@ from skcrf_sdca import GraphCRF
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.structures.graph.pairs import pair_places
 from skcrf_sdca.structures.graph.reweighted import ReweightedGraph
+from skcrf_sdca.structures.graph.reweighting import order_of
 from skcrf_sdca.structures.graph.structure import Graph
 
 HEADER = [
@@ -65,6 +70,8 @@ HEADER = [
 N_NODES = 6
 STRUCTURES = Graph, ReweightedGraph
 DAMPING, MOST_SWEEPS, TOLERANCE = 0.5, 100, 1e-6
+# Of fronts: sweeps that are timed, how often, and seconds of waiting for other cores.
+SWEEPS, ROUNDS, WAIT = 10, 5, 1e-6
 
 
 class Graphs:
@@ -355,9 +362,55 @@ def of_trees(n, rng):
     ]
 
 
+def fronts(n_nodes, ends):
+    """Return how many nodes may be summed at a time, in the order of trw."""
+    step = np.argsort(order_of(n_nodes, ends).node)
+    steps, front = np.sort(step[ends], axis=1), np.zeros(n_nodes, dtype=int)
+    for first, last in steps[np.argsort(steps[:, 0], kind="stable")]:
+        front[last] = max(front[last], front[first] + 1)
+    return np.bincount(front)
+
+
+def seconds_of_sweep(side, n_labels, rng):
+    """Return the seconds of a sweep over a grid with normal scores on one core."""
+    (ends, kinds), offsets = grid(side, side), np.array([0, side**2])
+    edges = Edges.of_lists([ends], [kinds], [side**2])
+    local = rng.normal(size=(side**2, n_labels))
+    tied = 3.0 * rng.normal(size=kinds.shape[1] * n_labels**2)
+    found = []
+    for _ in range(ROUNDS):
+        for sweeps in (1, 1 + SWEEPS):
+            form = ReweightedGraph.arrange(
+                offsets, edges, n_labels, pair_places(n_labels, True)
+            )[0]
+            form.most_sweeps = sweeps
+            scores = ReweightedGraph.scores_type(form, local, tied, offsets, 0)
+            began = process_time()
+            scores.log_partition()
+            found.append(process_time() - began)
+    return (min(found[1::2]) - min(found[::2])) / SWEEPS
+
+
+def of_fronts(sides, rng):
+    """Yield the rows of the table of fronts."""
+    gains = [f"{cores} cores{wait}" for cores in (2, 16) for wait in ("", ", waiting")]
+    yield ["grid", "labels", "fronts", "us a sweep", "us a front", *gains]
+    for side, n_labels in product(sides, (2, 11)):
+        widths = fronts(side**2, grid(side, side)[0])
+        seconds = seconds_of_sweep(side, n_labels, rng)
+        cells = []
+        for cores in (2, 16):
+            share = np.ceil(widths / cores).sum() / widths.sum()
+            waiting = 2.0 * len(widths) * WAIT / seconds
+            cells += [f"{1.0 / share:.1f}", f"{1.0 / (share + waiting):.1f}"]
+        of_front = 1e6 * seconds / (2.0 * len(widths))
+        times = f"{1e6 * seconds:.0f}", f"{of_front:.2f}"
+        yield [f"{side} x {side}", str(n_labels), str(len(widths)), *times, *cells]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    tasks = ["names", "snakes", "images", "random", "trees"]
+    tasks = ["names", "snakes", "images", "random", "trees", "fronts"]
     parser.add_argument("--task", nargs="+", choices=tasks, default=tasks)
     parser.add_argument("--alpha", nargs="+", type=float, default=[1.0, 0.1, 0.01])
     parser.add_argument("--quick", action="store_true", help="few small graphs")
@@ -370,6 +423,9 @@ def main():
             tables.show(of_random_graphs(200 if arguments.quick else 1000, rng))
         elif task == "trees":
             tables.show(of_trees(3 if arguments.quick else 50, rng))
+        elif task == "fronts":
+            sides = (4,) if arguments.quick else (12, 60, 200)
+            tables.stream(of_fronts(sides, rng))
         else:
             rows = compare(task, arguments.alpha, rng, arguments.quick)
             tables.show([HEADER, *rows])
