@@ -326,6 +326,11 @@ def test_pruned_arcs_are_measured(run, corpora):
     printed = run("pruned_arcs", *few, data=corpora).stdout.splitlines()
     assert len(printed) == 1 + 5 + 5
     assert printed[1].split()[2:6] == ["100.0", "%", "100.00", "%"]
+    rows = run("pruned_arcs", *few, "--train", data=corpora).stdout.splitlines()[1:]
+    features = [float(row.split()[1]) for row in rows]
+    assert features == sorted(features, reverse=True)
+    assert features[-1] < 0.5 * features[0]
+    assert all(float(row.split()[4]) <= 1e-3 for row in rows)
 
 
 @pytest.mark.slow
@@ -473,14 +478,24 @@ def test_belief_propagation_is_compared(run):
 @pytest.mark.slow
 def test_parsers_of_second_order_are_compared(run, corpora):
     few = "--sentences", "20", "--epochs", "2", "--longest", "6", "--bits", "12"
-    printed = run("second_order_parsing", *few, data=corpora).stdout
-    rows = [row.split() for row in printed.splitlines()]
-    assert [row[2] for row in rows[1:7]] == ["arcs", "bp", "bound"] * 2
-    assert [row[1] for row in rows[8:]] == ["bp", "bound"] * 4
+    steps = "--steps", "adagrad", "dca", "sgd 0.1"
+    printed = run("second_order_parsing", *few, *steps, data=corpora).stdout
+    rows = [re.split(" {2,}", row) for row in printed.splitlines()]
+    assert [row[1] for row in rows[1:10]] == ["arcs", "bp", "bound"] * 3
+    assert [row[1] for row in rows[11:]] == ["bp", "bound"] * 4
     # The losses of exact sums and of bounds are not negative.
-    assert all(float(row[k]) == 0.0 for row in rows[1:7:3] for k in (5, 7))
-    assert all(float(row[k]) == 0.0 for row in rows[3:7:3] for k in (5, 7))
-    assert all(float(row[2]) == 0.0 for row in rows[9::2])
+    for row in (*rows[1:10:3], *rows[3:10:3]):
+        assert row[4:6] == ["0.0 %", "0.0 %"]
+    assert all(row[2] == "0.0 %" for row in rows[12::2])
+
+
+@pytest.mark.slow
+def test_trees_of_linear_programs_are_compared(run, corpora):
+    few = "--sentences", "20", "--longest", "6", "--bits", "12", "--held-out", "20"
+    printed = run("tree_programs", *few, data=corpora).stdout
+    rows = [re.split(" {2,}", row) for row in printed.splitlines()[4:]]
+    assert [row[0] for row in rows] == ["bp", "pairs", "words", "exact"]
+    assert rows[-1][2:4] == ["100.0 %", "100.0 %"]
 
 
 @pytest.mark.slow
