@@ -473,6 +473,10 @@ def test_belief_propagation_is_compared(run):
     assert float(rows[14][1]) > 0.0
     # log Z_TRW - log Z with the trees of GraphCRF, and with uniform ones.
     assert all(float(own) > 0.0 for row in rows[16:] for own in row[-2:])
+    printed = run("belief_propagation", "--quick", "--task", "fronts").stdout
+    assert [row.split()[:5] for row in printed.splitlines()[1:]] == [
+        ["4", "x", "4", labels, "7"] for labels in ("2", "11")
+    ]
 
 
 @pytest.mark.slow
