@@ -1,6 +1,8 @@
 """What the suite itself rests on."""
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from itertools import combinations, product
 from pathlib import Path
@@ -10,6 +12,7 @@ from threadpoolctl import threadpool_info
 
 from pairs import pairwise_table
 
+HERE = str(Path(__file__).parent)
 FACTORS = ("abcde", (1, 2, 3), ("x", "y", "z"), (True, False))
 
 
@@ -43,5 +46,44 @@ def test_blas_has_no_more_threads_than_the_environment_says():
 
 def test_each_file_of_tests_has_a_name_of_its_own():
     """The folders are no packages: pytest imports the files by their names alone."""
-    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    names = Counter(path.name for path in Path(HERE).rglob("test_*.py"))
     assert [name for name, n in names.items() if n > 1] == []
+
+
+MARKED = """
+import os, signal
+import pytest
+
+pytestmark = pytest.mark.survives
+PARENT = os.getpid()
+RUN = []
+
+@pytest.mark.parametrize("i", range(6))
+def test_marked(i):
+    RUN.append(i)
+    assert os.getpid() != PARENT
+    if i == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if i == 2:
+        os._exit(3)
+    assert i != 4
+    assert RUN == list(range(0 if i < 3 else 3, i + 1))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a crash ends the process")
+def test_marked_tests_share_a_process_until_one_of_them_ends_it(tmp_path):
+    file = tmp_path / "test_marked.py"
+    file.write_text(MARKED)
+    options = ["-q", "-p", "conftest", "-W", "ignore::pytest.PytestUnknownMarkWarning"]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, f"--rootdir={tmp_path}", file],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([HERE, *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    failed = [line for line in run.stdout.splitlines() if line.startswith("FAILED")]
+    assert [line[line.index("[") + 1] for line in failed] == ["1", "2", "4"]
+    assert [f"with {code}" in run.stdout for code in (-9, 3)] == [True, True]
+    assert "3 failed, 3 passed" in run.stdout
