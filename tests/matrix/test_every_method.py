@@ -1,6 +1,7 @@
 """Every public method of every model agrees with enumeration, or is a named hole."""
 
 import re
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from matrix_checks import (
     check_alpha_path,
     check_best_epoch,
+    check_best_val_score,
     check_constrain,
     check_densify,
     check_explain,
@@ -88,7 +90,7 @@ CHECKS = {
     "top_features": check_top_features,
     "feature_names_in_": check_feature_names_in,
     "best_epoch_": check_best_epoch,
-    "best_val_score_": check_best_epoch,
+    "best_val_score_": check_best_val_score,
 }
 
 
@@ -188,9 +190,16 @@ def test_the_tables_name_every_public_method():
         assert hole.reason == LAYOUT or hole.reason.startswith("mathematics: ")
 
 
-@pytest.mark.parametrize("method", CHECKS)
-@pytest.mark.parametrize(("name", "loss"), WITH_LOSSES)
-def test_a_method_agrees_with_enumeration_or_is_a_hole(name, method, loss):
+# What a check asks of fits of its own is not asked again for the model of each loss.
+ROWS = [
+    (name, loss, method)
+    for (name, loss), method in product(WITH_LOSSES, CHECKS)
+    if loss == "log_loss" or method not in OF_SOME_FITS
+]
+
+
+@pytest.mark.parametrize(("name", "loss", "method"), ROWS)
+def test_a_method_agrees_with_enumeration_or_is_a_hole(name, loss, method):
     model, crf = MODELS[name], fitted(name, loss=loss)
     message = None
     if hole := HOLES.get((model.family, method)) or HOLES.get((name, method)):
@@ -201,9 +210,11 @@ def test_a_method_agrees_with_enumeration_or_is_a_hole(name, method, loss):
         assert hasattr(crf, method) or method in OF_SOME_FITS
         CHECKS[method](model, crf)
         return
-    owners = [model.new(own).fit(model.X, model.y) for own in model.online] or [crf]
+    owners = [crf]
+    if method == "partial_fit":
+        owners += [model.new(own).fit(model.X, model.y) for own in model.online]
     for owner in owners:
-        assert not hasattr(owner if method == "partial_fit" else crf, method)
+        assert not hasattr(owner, method)
     with pytest.raises(AttributeError, match=message):
         getattr(crf, method)
 
