@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from workers import FORMS, draw_problem, draw_sparse
 
+from pairs import pairwise_table
 from skcrf_sdca import SAGNUSCRF
 from skcrf_sdca._kernels.visits._sag import SAGKernel
 from skcrf_sdca.solvers import parallel
@@ -49,8 +50,11 @@ def test_the_target_is_that_of_the_marginals(n_jobs, form, variant):
     assert (solver.visited > 0).sum() > 200
 
 
-@pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
+@pytest.mark.parametrize(
+    ("draw", "form", "variant"), pairwise_table(list(DRAW), list(FORMS), list(VARIANTS))
+)
 def test_the_optimum_is_that_of_one_thread(draw, form, variant):
+    draw, form, variant = DRAW[draw], FORMS[form], VARIANTS[variant]
     alone, together = (
         FitMonitor(new_solver(draw(form, n), **variant), max_iter=400, tol=1e-9).run()
         for n in (None, 3)
