@@ -53,9 +53,10 @@ class CheckedParameters:
     def _check_choice(self, name, value, constraints):
         """Raise the error with the choice that is nearest to a text, if one is near."""
         choices = [own for own in constraints if isinstance(own, Choices)]
-        known = [text for own in choices for text in own.shown()]
-        meant = nearest(value, known)
-        if meant is None or any(value in own.options for own in choices):
+        if any(value in own.options for own in choices):
+            return
+        meant = nearest(value, [text for own in choices for text in own.shown()])
+        if meant is None:
             return
         *others, last = [str(make_constraint(own)) for own in constraints]
         allowed = f"{', '.join(others)} or {last}" if others else last
