@@ -1,5 +1,6 @@
 """Checks that a Predictor answers as the estimator of its model."""
 
+import inspect
 import io
 import json
 
@@ -64,21 +65,32 @@ def assert_both_readers_refuse_the_same(file):
     assert n_refused > 100
 
 
-FRESH = """
+def answers(predictor, x, y, explained=True):
+    best, proba = predictor.n_best(x, 2), predictor.marginals(x).tolist()
+    own = predictor.predict_one(x), predictor.log_likelihood(x, y)
+    return [*own, best, proba, explained and repr(predictor.explain(x, 1))]
+
+
+FRESH = f"""
 import json, sys
 from skcrf_sdca.serving import Predictor
-predictor, x = Predictor.load(sys.argv[1]), json.loads(sys.argv[2])
-answers = predictor.predict_one(x), predictor.n_best(x, 2)
-print(json.dumps([predictor.marginals(x).tolist(), *answers]))
+{inspect.getsource(answers)}
+for path, *case in json.loads(sys.argv[1]):
+    print(json.dumps(answers(Predictor.load(path), *case)))
 """
 
 
-def assert_numpy_is_enough(estimator, x, folder):
-    """Assert that a process without other packages answers as this one."""
-    save_model(estimator, folder / "model")
-    predictor = Predictor.load(folder / "model")
-    expected = predictor.marginals(x).tolist(), predictor.predict_one(x)
-    arguments = folder / "model", json.dumps(x)
-    marginals, best, _ = json.loads(numpy_alone.printed(FRESH, *arguments))
-    assert_allclose(marginals, expected[0], rtol=1e-12)
-    assert json.dumps(best) == json.dumps(expected[1])
+def assert_numpy_is_enough(cases, folder):
+    """Assert that a process without other packages answers as this one.
+
+    A case is an estimator with the other arguments of `answers`, as JSON has them.
+    """
+    asked, expected = [], []
+    for k, (estimator, *case) in enumerate(cases):
+        save_model(estimator, folder / f"{k}")
+        asked.append([f"{folder / str(k)}", *case])
+        expected.append(answers(Predictor.load(folder / f"{k}"), *case))
+    printed = numpy_alone.printed(FRESH, json.dumps(asked))
+    assert list(map(json.loads, printed.splitlines())) == json.loads(
+        json.dumps(expected)
+    )

@@ -95,7 +95,7 @@ def assert_explains(predictor, estimator, X):
 
 
 @pytest.mark.filterwarnings("ignore:the duality gap")
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", MODELS)
 def test_graphs_are_served(name, seed):
     estimator, X, y = fitted(name, seed)
@@ -162,8 +162,10 @@ def test_both_readers_refuse_the_same_documents(name):
     assert_both_readers_refuse_the_same(file)
 
 
-@pytest.mark.parametrize("name", ["strings", "trees, tokens"])
-def test_graphs_need_numpy_alone(name, tmp_path):
-    estimator, X, _ = fitted(name)
-    graph = [X[2][0], *(np.asarray(own).tolist() for own in X[2][1:])]
-    assert_numpy_is_enough(estimator, graph, tmp_path)
+def test_graphs_need_numpy_alone(tmp_path):
+    cases = []
+    for name in ("strings", "trees, tokens"):
+        estimator, X, y = fitted(name)
+        graph = [X[2][0], *(np.asarray(own).tolist() for own in X[2][1:])]
+        cases.append((estimator, graph, y[2]))
+    assert_numpy_is_enough(cases, tmp_path)
