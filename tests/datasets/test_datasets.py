@@ -40,7 +40,7 @@ def path_probabilities(x, model):
     ("length", "n_labels"), [(1, 2), (1, 3), (2, 2), (3, 3), ((1, 3), 2)]
 )
 def test_labels_follow_the_distribution_of_the_model(length, n_labels):
-    n_draws = 4000
+    n_draws = 1500
     X, y, model = make_chains(
         n_draws, n_labels=n_labels, length=length, random_state=3, return_model=True
     )

@@ -286,8 +286,9 @@ def test_the_open_labels_are_the_frequent_ones_of_all_partitions():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("min_count", [None, 3.0])
-@pytest.mark.parametrize("form", [sp.csr_array, np.asarray])
+@pytest.mark.parametrize(
+    ("min_count", "form"), [(None, sp.csr_array), (3.0, np.asarray)]
+)
 def test_observed_pairs_are_those_of_all_partitions(chains, method, min_count, form):
     X, y = chains
     X = [form(x * (x > 2.0)) for x in X]

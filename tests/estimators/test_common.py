@@ -132,10 +132,8 @@ TAGGER = make_tagger(PerToken(StandardScaler()), SDCACRF(random_state=0))
 ON_TABLES = {
     "CRF": (CRF(), REPEATED_ROWS),
     "SDCACRF": (SDCACRF(), REPEATED_ROWS),
-    "SDCACRF hinge": (SDCACRF(loss="hinge"), {}),
+    "SDCACRF hinge": (SDCACRF(loss="hinge", max_iter=100), {}),
     "SDCACRF observed": (SDCACRF(features="observed"), REPEATED_ROWS),
-    "SDCACRF open": (SDCACRF(transitions="open"), REPEATED_ROWS),
-    "SDCACRF threads": (SDCACRF(n_jobs=2), REPEATED_ROWS),
     "OEGCRF": (OEGCRF(), REPEATED_ROWS),
     "SAGNUSCRF": (SAGNUSCRF(), REPEATED_ROWS),
     "SGDCRF": (SGDCRF(), REPEATED_ROWS),
@@ -204,7 +202,7 @@ def test_every_public_class_is_checked():
     assert public <= set(map(type, checked))
 
 
-def test_the_package_imports_what_is_asked_for():
+def test_the_package_imports_what_is_asked_for_and_is_quiet():
     code = """
 import sys, skcrf_sdca
 assert skcrf_sdca.__version__
@@ -220,22 +218,12 @@ except AttributeError as error:
     assert str(error) == "module 'skcrf_sdca' has no attribute 'nonsense'"
 else:
     assert False
+# Of what is left, nothing loads a package that scikit-learn does not load.
+import sklearn.model_selection
+before = set(sys.modules)
+from skcrf_sdca import *
+assert not {"matplotlib", "pandas", "rich", "pycrfsuite"} & (set(sys.modules) - before)
 """
     command = [sys.executable, "-P", "-W", "error", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_import_is_quiet_and_light():
-    """The import prints nothing and loads no module that scikit-learn does not load."""
-    code = (
-        "import sys, sklearn.model_selection; before = set(sys.modules); "
-        "from skcrf_sdca import *; new = set(sys.modules) - before; "
-        "assert not {'matplotlib', 'pandas', 'rich', 'pycrfsuite'} & new"
-    )
-    done = subprocess.run(
-        [sys.executable, "-P", "-W", "error", "-c", code],
-        capture_output=True,
-        text=True,
-    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

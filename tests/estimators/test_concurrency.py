@@ -162,7 +162,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 X, y = make_chains(1500, n_labels=12, n_features=8, length=20, random_state=0)
 
 def interrupt(sent):
-    time.sleep(0.5)
+    time.sleep(0.15)
     sent.append(time.perf_counter())
     os.kill(os.getpid(), signal.SIGINT)
 

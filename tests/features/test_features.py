@@ -612,6 +612,9 @@ def test_hash_seed_does_not_matter():
         "words = {'w%d' % i for i in range(50)}\n"
         "print(V().fit([[words]]).get_feature_names_out().tolist())\n"
         "print(V().fit([[{'k': words}]]).get_feature_names_out().tolist())\n"
+        "from skcrf_sdca.text import ArcFeatures\n"
+        "(arcs,) = ArcFeatures(['h.word m.word']).transform([['a', 'b']])\n"
+        "print(arcs.indices.tolist())\n"
     )
     here, there = printed_by(code)
     assert here == there != ""
