@@ -222,6 +222,7 @@ else:
 import sklearn.model_selection
 before = set(sys.modules)
 from skcrf_sdca import *
+import skcrf_sdca.plotting
 assert not {"matplotlib", "pandas", "rich", "pycrfsuite"} & (set(sys.modules) - before)
 """
     command = [sys.executable, "-P", "-W", "error", "-c", code]

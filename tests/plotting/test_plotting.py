@@ -1,8 +1,6 @@
 """The displays: their curves, their sources and their units."""
 
 import copy
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -338,12 +336,6 @@ def test_confusion_of_nothing():
         ConfusionDisplay.from_predictions([["a"]], [])
     with pytest.raises(NotFittedError):
         ConfusionDisplay.from_estimator(SDCACRF(), X, Y)
-
-
-def test_matplotlib_is_imported_when_something_is_drawn():
-    code = "import skcrf_sdca.plotting, sys; sys.exit('matplotlib' in sys.modules)"
-    command = [sys.executable, "-P", "-c", code]
-    assert subprocess.run(command, check=False).returncode == 0
 
 
 def test_a_report_of_drift_has_a_mark_for_each_figure():
