@@ -3,6 +3,7 @@
 Neither the build nor the pages load anything from the network.
 """
 
+import csv
 import inspect
 import json
 import os
@@ -66,6 +67,11 @@ if ADDRESS:
         "check_switcher": False,
         "navbar_end": ["version-switcher", "theme-switcher"],
     }
+# |tutorial_here| is a figure that is on several pages.
+with (Path(__file__).parent / "figures.csv").open(encoding="utf-8") as figures:
+    rst_prolog = "".join(
+        f".. |{name}| replace:: {value}\n" for name, value, _ in csv.reader(figures)
+    )
 # Pages without a sidebar.
 ALONE = "index install sklearn_crfsuite results promises glossary changelog".split()
 html_sidebars = {page: [] for page in ALONE}

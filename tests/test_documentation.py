@@ -26,6 +26,12 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.rst"))
 README = ROOT / "README.rst"
+EXAMPLES = [*(ROOT / "examples").glob("*.py")]
+EXAMPLES += [
+    path
+    for folder in ("text", "signals", "optimisation")
+    for path in (ROOT / "examples" / folder).glob("*.py")
+]
 
 # Codes of numpydoc.validate: docstring, first line, and parameters as in the signature;
 # then return values and an example.
@@ -274,6 +280,20 @@ def test_the_first_row_of_performance_is_what_people_run():
     assert text.index("after 100 iterations") < text.index("Run to its end")
 
 
+def test_a_figure_of_several_pages_is_in_one_file_and_the_readme_has_it_too():
+    with (DOCS / "figures.csv").open(newline="", encoding="utf-8") as file:
+        figures = {row["name"]: row["value"] for row in csv.DictReader(file)}
+    shown = re.findall(r"([\d.,]+) (?:s|us)\b", README.read_text(encoding="utf-8"))
+    assert set(shown) - set(figures.values()) == set()
+    texts = [path.read_text(encoding="utf-8") for path in (*PAGES, *EXAMPLES)]
+    uses = {
+        name: sum(f"|{name}|" in text for text in texts) + (value in shown)
+        for name, value in figures.items()
+    }
+    assert {name for name, number in uses.items() if number < 2} == set()
+    assert len(shown) > 5
+
+
 SKLEARN_1_9 = doctest.register_optionflag("SKLEARN_1_9")
 
 
@@ -297,14 +317,6 @@ def test_the_examples_of_the_page_run(page, monkeypatch):
         str(page), module_relative=False, parser=ExamplesOfThisVersion()
     )
     assert not failed
-
-
-EXAMPLES = [*(ROOT / "examples").glob("*.py")]
-EXAMPLES += [
-    path
-    for folder in ("text", "signals", "optimisation")
-    for path in (ROOT / "examples" / folder).glob("*.py")
-]
 
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES), ids=lambda path: path.stem)

@@ -132,9 +132,10 @@ for name in models:
 # %%
 # Six people are few for trees, and a chain above them cannot mend it: here they lose.
 # On real recordings of a watch, of people that no model has seen, a hidden Markov model
-# of hmmlearn has 78 % of the frames right, boosted trees with the frames around each
-# frame 83 %, with six times as many segments as there are, and a chain with a window
-# 86 %, with the right number. :ref:`frames` has these figures.
+# of hmmlearn has |frames_gaussians| % of the frames right. Boosted trees with the
+# frames around each frame have |frames_trees| % right, with six times as many segments
+# as there are. A chain with a window has |frames_window| % right, with the right number
+# of segments: see :ref:`frames`.
 
 # %%
 # True and predicted segments
