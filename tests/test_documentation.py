@@ -282,7 +282,10 @@ def test_the_first_row_of_performance_is_what_people_run():
 
 def test_a_figure_of_several_pages_is_in_one_file_and_the_readme_has_it_too():
     with (DOCS / "figures.csv").open(newline="", encoding="utf-8") as file:
-        figures = {row["name"]: row["value"] for row in csv.DictReader(file)}
+        rows = list(csv.DictReader(file))
+    scripts = {path.name for path in (ROOT / "examples" / "benchmarks").glob("*.py")}
+    assert {row["measured by"] for row in rows} - scripts == set()
+    figures = {row["name"]: row["value"] for row in rows}
     shown = re.findall(r"([\d.,]+) (?:s|us)\b", README.read_text(encoding="utf-8"))
     assert set(shown) - set(figures.values()) == set()
     texts = [path.read_text(encoding="utf-8") for path in (*PAGES, *EXAMPLES)]
