@@ -437,7 +437,7 @@ class PackedSequences:
         return first, np.repeat(np.arange(after - first), np.diff(ends))
 
     def sizes(
-        self, weight: NDArray[np.float64]
+        self, weight: NDArray[np.float64], rows: FeatureRows | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return the sizes of features and of sequences, from one pass over the rows.
 
@@ -447,6 +447,8 @@ class PackedSequences:
         ----------
         weight : ndarray of shape (n_sequences,)
             The weight of the positions of each sequence.
+        rows : FeatureRows, default=None
+            What `feature_rows` returned, which is made and checked anew by default.
 
         Returns
         -------
@@ -456,19 +458,20 @@ class PackedSequences:
             The sum of the norms of the rows of each sequence.
         """
         if self.is_sparse:
-            return self.feature_rows().sizes(self._offsets, weight, LARGEST_VALUE)
+            rows = self.feature_rows() if rows is None else rows
+            return rows.sizes(self._offsets, weight, LARGEST_VALUE)
         squares, counts = np.zeros((2, self.n_features))
         norm_sums = np.zeros(len(self))
         for begin, block in self._blocks():
             first, sequence = self._sequences(begin, block.shape[0])
             norms = np.bincount(sequence, weights=row_norms(block))
             norm_sums[first : first + len(norms)] += norms
-            rows, own = abs(block), weight[first + sequence]
-            np.minimum(rows, LARGEST_VALUE, out=rows)
-            rows *= rows
-            squares += own @ rows
-            np.sign(rows, out=rows)
-            counts += own @ rows
+            values, own = abs(block), weight[first + sequence]
+            np.minimum(values, LARGEST_VALUE, out=values)
+            values *= values
+            squares += own @ values
+            np.sign(values, out=values)
+            counts += own @ values
         return squares, counts, norm_sums
 
     def _blocks(self) -> Iterator[tuple[int, Any]]:

@@ -193,7 +193,7 @@ class Problem(Objective):
     @cached_property
     def _sizes_of_rows(self):
         """The `sizes` of the data with the weights."""
-        return self.data.sizes(self.weight)
+        return self.data.sizes(self.weight, self.structure.stored_rows)
 
     @cached_property
     def feature_sizes(self):

@@ -121,6 +121,8 @@ class Structure(ABC):
     ----------
     fixed : FixedScores or None
         Added to the scores of every w.
+    stored_rows : FeatureRows or None
+        The rows of the data as they are, if they were made.
     new_array : callable
         Returns zeros, as `numpy.zeros` does, for what a solver keeps of all sequences:
         in memory, or in a file.
@@ -138,6 +140,7 @@ class Structure(ABC):
     name: ClassVar[str]
     # Whether visits leave out labels but 0 that are improbable, see _sdca_bound.pyx.
     prunes_visits: ClassVar[bool] = False
+    stored_rows: Any = None
     levels: ClassVar[frozenset[str]]
 
     def __init__(

@@ -33,6 +33,11 @@ class TokenRows:
         layout = self.pairs.layout
         return ObservedRows(sorted_by_width(self._sparse_rows(), layout), layout)
 
+    @property
+    def stored_rows(self):
+        """The rows of the data as they are, None where they are those of pairs."""
+        return self.rows if self.pairs is None else None
+
     def with_data(self, data):
         """Return the same structure of other PackedSequences."""
         other = copy(self)

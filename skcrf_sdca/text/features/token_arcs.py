@@ -95,11 +95,11 @@ class TokenArcs:
         self.feature_rows().sizes(np.zeros(len(self)), norms)
         return norms
 
-    def sizes(self, weight):
+    def sizes(self, weight, rows=None):
         """Return the `MadeRows.sizes`, which take the time of an epoch."""
         known, found = self._known_sizes
         if found is None or not np.array_equal(weight, known):
-            found = self.feature_rows().sizes(weight)
+            found = (rows or self.feature_rows()).sizes(weight)
             self._known_sizes = weight, found
         return found
 
