@@ -563,9 +563,9 @@ class RunOptions:
 
     Number of threads; None means one. They make certificates, passes over all data and
     predictions. Of solvers of the dual, SDCA, OEG and Frank-Wolfe, and of SAG, each
-    thread also visits the sequences of its own shard, of at least 64 sequences. The
-    last bits of the result then depend on the number of threads, but not on their
-    timing.
+    thread also visits the sequences of its own shard, of at least 64 sequences (for
+    SAG, not where dense features are preconditioned). The last bits of the result then
+    depend on the number of threads, but not on their timing.
     """
     random_state: RandomState = parameter("random_state", default=None)
     """int, RandomState instance or None
@@ -777,7 +777,7 @@ class SAGOptions:
     """bool
 
     Whether to make the unbiased updates of SAGA, with the draws and the step size of
-    SAG.
+    SAG. Of frequent features, several threads take the mean of their unbiased parts.
     """
 
 

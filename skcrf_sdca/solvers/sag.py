@@ -6,7 +6,8 @@ bound costs no pass, and is tighter than the bound by p(. | x; w) until the end 
 Where dense features are large beside the penalty, the steps are preconditioned, with
 w = S u: the directions of largest curvature set the Lipschitz constants, and directions
 of less curvature would need more steps in proportion. Visits see the features S^T x;
-certificates are of w.
+certificates are of w. One thread makes these visits: a direction has a rate of its own,
+so that a worker could not catch up with the moves of the others by a single factor.
 """
 
 from functools import partial
@@ -102,7 +103,7 @@ class SAG(EpochSolver):
             weights = self.dual_point.weights()
         weights.refresh()
         count = n_workers(problem.n_jobs, problem.n_sequences)
-        if count > 1 and self.whitening is None and not self.saga:
+        if count > 1 and self.whitening is None:
             moving = self.dual_point, weights
             self.kernel = make_parallel_sag(
                 problem, moving, self.target, count, self.new_worker

@@ -8,7 +8,6 @@ from workers import FORMS, draw_problem, draw_sparse
 
 from pairs import pairwise_table
 from skcrf_sdca import SAGNUSCRF
-from skcrf_sdca._kernels.visits._sag import SAGKernel
 from skcrf_sdca.solvers import parallel
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.sag import SAG
@@ -17,6 +16,7 @@ VARIANTS = {
     "sag-nus": {},
     "no skipping": {"line_search_skipping": False},
     "sag": {"sampling": "uniform"},
+    "saga": {"saga": True},
 }
 DRAW = {"l2": draw_problem, "elastic net": draw_sparse}
 
@@ -98,9 +98,18 @@ def test_the_optimum_is_reached_however_rows_are_aggregated(
     assert_allclose(solver.target.w, w_hat(solver), rtol=0, atol=1e-12)
 
 
-def test_saga_visits_on_one_thread():
-    solver = new_solver(draw_problem(np.asarray, 3), saga=True)
-    assert type(solver.kernel) is SAGKernel
+# In turn, whatever number of cores there is.
+def test_sixteen_workers_need_few_more_epochs(variant):
+    epochs = []
+    for n_jobs in (None, 16):
+        problem = draw_problem(np.asarray, n_jobs, n_sequences=1100)
+        solver = new_solver(problem, **variant)
+        if n_jobs:
+            solver.kernel.in_turn = True
+        loop = FitMonitor(solver, max_iter=60, tol=1e-4).run()
+        assert loop.converged
+        epochs.append(loop.rows[-1]["epoch"])
+    assert epochs[1] <= 1.3 * epochs[0]
 
 
 def test_a_warm_start_goes_on(form):

@@ -19,6 +19,11 @@ The weights go far in a round, a step of full length at each visit, and a change
 the last ones. Unless a worker sees enough of these answers, the weights begin to swing.
 The other workers change frequent features much as it does itself: so it counts its own
 changes of these as often as there are workers, and changes of other features once.
+
+SAGA also moves the weights by each change at once, with a weight near n. Its worker
+sees this move once: counted more often it would be a step that is too long. So the
+aggregated weights of frequent features have the mean of these moves of the workers, and
+the weights of other features their sum.
 """
 
 from libc.math cimport exp, log1p
@@ -62,9 +67,7 @@ cdef Pull pull_of(const Pace* pace, double n_moves) noexcept nogil:
 cdef class SAGWorker(SAGKernel):
     """The visits of one worker, which moves its weights at the pace of all.
 
-    The parameters are those of `SAGKernel`, with the constants of its shard. The
-    updates are those of SAG: SAGA adds a change with a weight near n, which a worker
-    may not count more often.
+    The parameters are those of `SAGKernel`, with the constants of its shard.
     """
 
     cdef Pace pace
@@ -112,9 +115,19 @@ cdef class SAGWorker(SAGKernel):
 
     cdef void move(self, Py_ssize_t i, double probability) noexcept nogil:
         cdef double n_moves
+        if self.saga and not self.is_empty(i):
+            self.add_unbiased(i, probability)
         self.work_done += self.work_of(i)
         n_moves = self.pace.n_moves * min(self.work_done / self.work, 1.0)
         self.advance(n_moves)
+
+    cdef void add_unbiased(self, Py_ssize_t i, double probability) noexcept nogil:
+        """Add what the update of SAGA has beside the pull, see `SAGKernel.move`."""
+        cdef double gain = pull_of(&self.pace, 1.0).gain
+        self.sums.add_to(
+            self.lazy.moved,
+            gain * self.scale[i] * (1.0 - self.n_workers / probability),
+        )
 
     cdef void advance(self, double n_moves) noexcept nogil:
         """Move the weights until so many moves have been made in this round."""
@@ -139,7 +152,7 @@ cdef class SAGWorker(SAGKernel):
             self.pace.log_shrink = log1p(
                 -self.alpha * self.step(largest, total / n_known)
             )
-            self.pace.gain = self.scale.shape[0] / n_known
+            self.pace.gain = 1.0 if self.saga else self.scale.shape[0] / n_known
 
 
 cdef class SAGRounds(Rounds):
