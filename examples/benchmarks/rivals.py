@@ -1,7 +1,7 @@
 """Count the oracle calls of rivals since 2018, beside SDCA, OEG and SAG-NUS*.
 
 The rules are those of stochastic_rules.py. They were compared with the published code
-of [1]_ and [6]_, and for the others with what their papers say.
+of [1]_ and [6]_, and of others for [3]_; the rest are from abstracts of the papers.
 
 SPS_max, ALI-G   step min(phi_i / (c ||grad||^2), most), with c = 1/2 [1]_ or 1 [2]_:
                  the lower bound of phi_i is 0
@@ -266,7 +266,7 @@ def cells(found):
     *calls, ends = zip(*found, strict=True)
     missed = [not np.isfinite(last) for last in calls[-1]]
     numbers = [[f"{own:.0f}".replace("inf", "no") for own in to] for to in calls]
-    percent = [f"{100.0 * end:.2g} %" for end in ends]
+    percent = [f"{float(f'{100.0 * end:.2g}'):g} %" for end in ends]
     return [
         *(tables.NONE if set(to) == {"no"} else ", ".join(to) for to in numbers),
         ", ".join(percent) if any(missed) else tables.NONE,
