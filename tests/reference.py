@@ -353,7 +353,7 @@ def mixture(scores, nodes):
             "fun": lambda p: p.sum() - 1.0,
             "jac": lambda p: np.ones_like(p),
         },
-        # Near the optimum steps round to nothing: more of them would change no digit.
+        # Near the optimum, steps round to nothing: more of them change no digit.
         options={"ftol": 1e-14, "maxiter": 100},
     )
     return -found.fun, found.x

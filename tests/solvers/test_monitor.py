@@ -76,7 +76,9 @@ def new_solver(name="sdca", seed=0, loss="log_loss", **arguments):
 
 @pytest.mark.parametrize("crf", WAITING, ids=repr)
 def test_a_fit_that_nobody_watches_is_the_same_with_fewer_certificates(crf):
-    crf.set_params(random_state=0, tol=1e-4, max_iter=500)
+    # A certificate of SparseMAP takes a hundred times as long as others.
+    tol = 1e-2 if crf.loss == "sparsemap" else 1e-4
+    crf.set_params(random_state=0, tol=tol, max_iter=500)
     alone = crf.fit(X, Y)
     found = alone.history_["epoch"]
     assert 1 < found[0]
@@ -89,7 +91,7 @@ def test_a_fit_that_nobody_watches_is_the_same_with_fewer_certificates(crf):
     for column in set(alone.history_) - {"seconds"}:
         of_these = watched.history_[column][found - 1]
         assert_array_equal(alone.history_[column], of_these)
-    assert alone.duality_gap_ <= 1e-4 * alone.primal_objective_
+    assert alone.duality_gap_ <= tol * alone.primal_objective_
     # P is above the dual objectives of all epochs, aside or not.
     lowest = alone.primal_objective_ - alone.duality_gap_
     assert (watched.history_["dual"] <= alone.primal_objective_).all()
