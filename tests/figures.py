@@ -24,10 +24,17 @@ IMPORTS = (ast.Import, ast.ImportFrom)
 MAX_LINES, MAX_PARAMETERS, MAX_MODULE = 40, 7, 400
 
 
+@cache
 def files(*patterns):
     """Return the files of the package, without the C that Cython writes."""
     found = sorted(path for pattern in patterns for path in ROOT.rglob(pattern))
-    return [path for path in found if not path.read_text().startswith(GENERATED)]
+    return tuple(path for path in found if not is_generated(path))
+
+
+def is_generated(path):
+    """Return whether Cython writes a file; those are long."""
+    with path.open() as file:
+        return file.read(len(GENERATED)) == GENERATED
 
 
 @cache
@@ -96,8 +103,10 @@ def n_code_lines():
     return count
 
 
+@cache
 def functions_of_python():
-    """Yield the name, the lines and the parameters of each function."""
+    """Return the name, the lines and the parameters of each function."""
+    found = []
     for path in files("*.py"):
         lines = path.read_text().splitlines()
         for node in ast.walk(tree_of(path)):
@@ -106,7 +115,8 @@ def functions_of_python():
                 names = [x.arg for x in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
                 n_parameters = len(names) - (names[:1] in (["self"], ["cls"]))
                 name = f"{path.relative_to(ROOT)}:{node.name}"
-                yield name, code_lines(node, lines), n_parameters
+                found.append((name, code_lines(node, lines), n_parameters))
+    return found
 
 
 def without_docstrings(path):

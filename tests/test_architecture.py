@@ -138,7 +138,7 @@ def test_no_possessive_quantifier_follows_a_group():
     texts = (
         (name_of(path), node.value)
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(figures.tree_of(path))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
     assert not [name for name, text in texts if possessive.search(text)]

@@ -43,6 +43,8 @@ PARAMETERS = {
 }
 # A fault: the gap of these rises and falls, and stays above 0.05 for 2000 epochs.
 SLOW = {("hinge", 1.0)}
+# SVRG alone comes near without an L2 penalty in hundreds of epochs.
+SLOW_OF_SGD = {("log_loss", 1.0), ("softmax_margin", 1.0)}
 
 
 def known_of(label, t, targets):
@@ -108,7 +110,9 @@ def prior_of(model):
 def fit(model, solver, case):
     """Return an estimator fitted to the objective of a case."""
     parameters = {**PARAMETERS[case.loss], "l1_ratio": case.l1_ratio}
-    parameters["tol"] = 0.2 if (case.loss, case.l1_ratio) in SLOW else parameters["tol"]
+    objective = case.loss, case.l1_ratio
+    if objective in SLOW or (solver == "sgd" and objective in SLOW_OF_SGD):
+        parameters["tol"] = 0.2
     y = labels_of(model, case.targets)
     near = {"init": ("init",), "prior": ("prior",), "both": ("init", "prior")}
     given = {name: prior_of(model) for name in near.get(case.start, ())}
@@ -247,8 +251,12 @@ def test_solvers_certify_one_optimum_or_refuse(name, loss, l1_ratio, targets, st
 @pytest.mark.parametrize("name", MODELS)
 def test_an_objective_that_no_solver_takes_is_refused(name):
     model = MODELS[name]
-    rows = pairwise_table(*OPTIONS, allowed=lambda *row: not is_solved(name, *row))
-    for solver, row in product(model.solvers, rows):
+    rows = pairwise_table(
+        list(model.solvers),
+        *OPTIONS,
+        allowed=lambda solver, *row: not is_solved(name, *row),
+    )
+    for solver, *row in rows:
         case = Case(*row)
         with pytest.raises(ValueError, match=refusal_of(model, solver, case)):
             fit(model, solver, case)

@@ -45,7 +45,7 @@ def random_scores(rng, n, spread, forbidden=0.0):
     return scores
 
 
-def samples_of(spread, rules, n_samples=30):
+def samples_of(spread, rules, n_samples=12):
     """Yield scores of sentences with a tree at least."""
     rng = np.random.default_rng(0)
     for n in range(1, 6):

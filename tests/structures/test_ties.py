@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from graph_cases import SHAPES, labelling_scores
+from pairs import pairwise_table
 from reference import all_paths
 from skcrf_sdca import LBFGSCRF, GraphCRF, PassiveAggressiveCRF, SegmentCRF, TreeCRF
 from skcrf_sdca.structures.chain import tuple_scores
@@ -182,14 +183,17 @@ def walk(length, rng):
     return labels
 
 
-@pytest.mark.parametrize("limits", [{}, {"transitions": "observed"}], ids=str)
-@pytest.mark.parametrize("options", (CHAINS | OBSERVED).values(), ids=CHAINS | OBSERVED)
-@pytest.mark.parametrize("visits", VISITS.values(), ids=VISITS)
-def test_a_visit_moves_away_from_the_path_that_is_predicted(visits, options, limits):
+@pytest.mark.parametrize(
+    ("visits", "name", "limits"),
+    pairwise_table(
+        list(VISITS), [*CHAINS, *OBSERVED], [{}, {"transitions": "observed"}]
+    ),
+)
+def test_a_visit_moves_away_from_the_path_that_is_predicted(visits, name, limits):
     rng, n = np.random.default_rng(0), 12
     y = [walk(length, rng) for length in rng.integers(2, 5, size=n)]
     X = [rng.integers(0, 2, size=(len(labels), D)).astype(float) for labels in y]
-    options = {**options, **limits, **visits}
+    options = {**(CHAINS | OBSERVED)[name], **limits, **VISITS[visits]}
     models = [after_visits(m, X, y, **options) for m in range(1, n + 1)]
     for m, (before, after) in enumerate(pairwise(models), start=1):
         (path,) = before.predict(X[m : m + 1])
