@@ -203,13 +203,49 @@ def test_radii_from_known_labels_are_the_largest_distances(monkeypatch):
         assert_allclose(radius, ((features - own) ** 2).sum(axis=1).max())
 
 
+def test_single_losses_and_gradients_have_the_mean_of_all(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    single_losses = importlib.import_module("single_losses")
+    rng = np.random.default_rng(0)
+    X = [rng.uniform(size=(length, 3)) for length in (1, 2, 4)]
+    y = [np.array([2]), np.array([0, 1]), np.array([1, 1, 0, 1])]
+    losses = single_losses.SingleLosses(make_problem(X, y, 3, 0.1))
+    w = rng.normal(size=len(losses.problem.new_parameters().w))
+    values, gradients = zip(
+        *(losses.loss_and_gradient(w, i) for i in range(3)), strict=True
+    )
+    assert_allclose(np.mean(values), losses.problem.mean_loss(w))
+    assert_allclose([losses.loss(w, i) for i in range(3)], values)
+    assert losses.n_calls == 4.5
+    expected = np.mean(gradients, axis=0) + 0.1 * w
+    assert_allclose(losses.mean_gradient(w), expected, atol=1e-12)
+    assert losses.n_calls == 7.5
+
+
+def test_updates_of_cliques_reach_the_minimum_of_trw(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    cliques = importlib.import_module("clique_updates")
+    X, y = cliques.images(2, 4, np.random.default_rng(0))
+    crf = cliques.GraphCRF(0.5, inference="trw", solver="lbfgs", tol=1e-6)
+    least = crf.fit(X, y).primal_objective_
+    with pytest.warns(cliques.ConvergenceWarning):
+        problem = cliques.problem_of(crf, X, y)
+    run = cliques.CliqueUpdates(problem, X, y, np.random.default_rng(0), 3.0)
+    for _ in range(60):
+        run.epoch()
+    w = run.model.w
+    assert problem.primal(w, problem.mean_loss(w)) <= 1.001 * least
+    ends = run.nodes[run.ends]
+    assert_allclose([run.sums(e) for e in range(len(ends))], ends, atol=0.02)
+
+
 @pytest.mark.parametrize("size", [1, 2])
 def test_batches_have_the_mean_of_the_losses(monkeypatch, size):
     monkeypatch.syspath_prepend(FOLDER)
     batches_of = importlib.import_module("sag_variants").Batches
     losses = [np.array([k, k**2]) for k in (1.0, 2.0, 4.0, 5.0, 9.0)]
     chains = SimpleNamespace(
-        X=losses,
+        n=len(losses),
         loss=lambda w, i: w @ losses[i],
         loss_and_gradient=lambda w, i: (w @ losses[i], losses[i]),
     )
