@@ -124,6 +124,17 @@ def test_a_warm_start_goes_on(form):
         assert again.certify().gap < 0.01 * gap
 
 
+def test_a_visit_that_fails_stops_all_and_says_which(variant):
+    solver = new_solver(draw_problem(np.asarray, 3), **variant)
+    solver.epoch()
+    solver.start_at(np.full_like(solver.model.w, np.nan))
+    with pytest.raises(ValueError, match="the scores of sequence "):
+        solver.epoch()
+    solver.start_at(np.zeros_like(solver.model.w))
+    solver.epoch()
+    assert np.isfinite(solver.model.w).all()
+
+
 def test_other_targets_move_the_weights():
     problem = draw_problem(np.asarray, 2)
     solver = new_solver(problem)
