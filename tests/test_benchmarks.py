@@ -412,7 +412,7 @@ def test_schemes_and_starts_are_measured(run, name, n_rows, corpora):
         ("exact_blocks", [], 18),
         ("out_of_core", ["--reads"], 3),
         ("rivals", ["--task", "ocr"], 21),
-        ("clique_updates", [], 6),
+        ("clique_updates", [], 9),
         ("ramp_and_risk", ["--tol", "0.1"], 15),
     ],
 )
