@@ -251,8 +251,8 @@ SHOWN = re.findall(
 
 
 def repeated(text):
-    """Return the row of a text of some lines, a tenth of n of them."""
-    return lambda n: text * (n // 10)
+    """Return the row of a text, n lines of it."""
+    return lambda n: text * (n // max(1, text.count("\n")))
 
 
 KINDS = [
