@@ -48,10 +48,12 @@ def n_lines():
     return sum(len(path.read_text().splitlines()) for path in files(*SOURCES))
 
 
-def trees():
-    """Yield the name and the syntax tree of each module in Python."""
+def trees(room=""):
+    """Yield the name and the syntax tree of each module in Python, or of a room's."""
     for path in files("*.py"):
-        yield str(path.relative_to(ROOT)), tree_of(path)
+        name = str(path.relative_to(ROOT))
+        if name.startswith(room):
+            yield name, tree_of(path)
 
 
 def code_lines(function, lines):
@@ -213,8 +215,7 @@ def written_parameters():
     """
     classes = (
         cls
-        for name, tree in trees()
-        if name.startswith("estimators")
+        for _, tree in trees("estimators")
         for cls in ast.walk(tree)
         if isinstance(cls, ast.ClassDef)
         and any(is_parameters(d) for d in cls.decorator_list)
