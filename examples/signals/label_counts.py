@@ -12,8 +12,8 @@ the budget itself.
 `limited` makes such a model of a fitted one. Its labels are the numbers of states, and
 `label_of` turns them back. `fit_given_counts` trains with the factor: a sequence has
 the probability of its labels among the paths that have the label as often. All counts
-share the weights of a label, so that the slope is a sum over counts, and
-|slope|^2 / (2 alpha) is a duality gap.
+share the weights of a label, so that the slope is a sum over counts. Its squared norm,
+divided by 2 alpha, is a duality gap.
 
 The example knows how often the digit 8 stands in each string of handwritten digits, and
 has two points more of the digits right. The factor in training gains nothing more, as
