@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from workers import FORMS, draw_problem, draw_sparse
 
 from pairs import pairwise_table
+from samples import make_problem
 from skcrf_sdca import SAGNUSCRF
 from skcrf_sdca.solvers import parallel
 from skcrf_sdca.solvers.monitor import FitMonitor
@@ -98,15 +99,21 @@ def test_the_optimum_is_reached_however_rows_are_aggregated(
     assert_allclose(solver.target.w, w_hat(solver), rtol=0, atol=1e-12)
 
 
-# In turn, whatever number of cores there is.
+def draw_alike(n_jobs):
+    """Return a problem whose sequences all pull the weights the same way."""
+    rng, W = np.random.default_rng(0), np.random.default_rng(1).normal(size=(20, 3))
+    X = 1.0 + rng.normal(size=(1100, 4, 20))
+    y = (X @ W + rng.gumbel(size=(1100, 4, 3))).argmax(axis=2).astype(np.int32)
+    return make_problem(list(X), list(y), 3, n_jobs=n_jobs)
+
+
+# If SAGA counted its unbiased parts 16 times, it would not converge here.
 def test_sixteen_workers_need_few_more_epochs(variant):
+    alone, together = (new_solver(draw_alike(n), **variant) for n in (None, 16))
+    together.kernel.in_turn = True
     epochs = []
-    for n_jobs in (None, 16):
-        problem = draw_problem(np.asarray, n_jobs, n_sequences=1100)
-        solver = new_solver(problem, **variant)
-        if n_jobs:
-            solver.kernel.in_turn = True
-        loop = FitMonitor(solver, max_iter=60, tol=1e-4).run()
+    for solver in (alone, together):
+        loop = FitMonitor(solver, max_iter=60, tol=1e-3).run()
         assert loop.converged
         epochs.append(loop.rows[-1]["epoch"])
     assert epochs[1] <= 1.3 * epochs[0]
