@@ -132,7 +132,7 @@ TAGGER = make_tagger(PerToken(StandardScaler()), SDCACRF(random_state=0))
 ON_TABLES = {
     "CRF": (CRF(), REPEATED_ROWS),
     "SDCACRF": (SDCACRF(), REPEATED_ROWS),
-    "SDCACRF hinge": (SDCACRF(loss="hinge", max_iter=100), {}),
+    "SDCACRF hinge": (SDCACRF(loss="hinge"), {}),
     "SDCACRF observed": (SDCACRF(features="observed"), REPEATED_ROWS),
     "OEGCRF": (OEGCRF(), REPEATED_ROWS),
     "SAGNUSCRF": (SAGNUSCRF(), REPEATED_ROWS),
