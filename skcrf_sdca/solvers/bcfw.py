@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from skcrf_sdca._kernels.visits._bcfw import BCFWKernel
+from skcrf_sdca._kernels.visits._bcfw import BCFWKernel, MixtureKernel
 from skcrf_sdca.solvers.base import check_memory, check_same_sequences, potentials_of
 from skcrf_sdca.solvers.dual import DualSolver
 from skcrf_sdca.solvers.samplers import SchemeNames
@@ -79,11 +79,12 @@ def _are_within(numbers, least, most):
 
 
 class BCFW(DualSolver):
-    """BCFW with exact line search, pairwise steps and adaptive sampling [Osokin16].
+    """BCFW with exact line search and adaptive sampling [Osokin16].
 
-    It solves problems whose dual has no entropy, those of the structural SVM, or Gini's
-    entropy, which is a quadratic. The first dual point is the one-hot labels, so that
-    w = 0. Its options are parameters of `SDCACRF`.
+    It solves problems whose dual has no entropy, those of the structural SVM, by
+    pairwise steps, or Gini's entropy, which is a quadratic, by steps to mixtures, which
+    keep no active sets. The first dual point is the one-hot labels, so that w = 0. Its
+    options are parameters of `SDCACRF`.
     """
 
     bytes_of_potential = 8
@@ -102,7 +103,9 @@ class BCFW(DualSolver):
         check_memory(self, f"the dual variables of {problem.loss.name}")
         labels = problem.targets.labels
         new_array = problem.structure.new_array
-        self.active = ActiveSets.of_labels(labels, problem.n_sequences, new_array)
+        self.active = None
+        if not problem.loss.is_smooth:
+            self.active = ActiveSets.of_labels(labels, problem.n_sequences, new_array)
         self.marginals = self._first_marginals(state)
         self._make_visitors()
         self._set_point(self.renormalize())
@@ -112,6 +115,8 @@ class BCFW(DualSolver):
     @classmethod
     def n_bytes(cls, problem, n_weights):
         """Return about how many bytes the solver keeps, with all active sets full."""
+        if problem.loss.is_smooth:
+            return super().n_bytes(problem, n_weights)
         of_sequence = 4 * problem.offsets[-1] + 8 * problem.n_sequences
         others = super().n_bytes(problem, n_weights)
         return others + MOST_LABELLINGS * int(of_sequence)
@@ -120,8 +125,10 @@ class BCFW(DualSolver):
         """Return those of a state with the same labels, or the labels themselves."""
         labels, active = self.problem.targets.labels, self.active
         if state is not None:
-            check_same_sequences(state, {"size": "n"}, self.problem)
             marginals = potentials_of(state, KEYS, self.problem)
+            if active is None:
+                return marginals
+            check_same_sequences(state, {"size": "n"}, self.problem)
             if np.array_equal(state["paths"][0], labels):
                 active.take(state, marginals.local.shape[1])
                 return marginals
@@ -150,8 +157,9 @@ class BCFW(DualSolver):
             values *= keep
             certain *= 1.0 - keep
             values += certain
-        self.active.share[:] *= keep
-        self.active.share[0] += 1.0 - keep
+        if self.active is not None:
+            self.active.share[:] *= keep
+            self.active.share[0] += 1.0 - keep
         self._set_point(self.renormalize())
 
     def _entropies(self, local):
@@ -175,18 +183,15 @@ class BCFW(DualSolver):
         """Return a visitor that moves weights, for one thread."""
         item = self.problem.kernel(weights, features)
         common = self.arguments_of_visitor(item, sampler)
-        return BCFWKernel(
-            *common,
-            expected=self.marginals,
-            active=self.active,
-            has_entropy=self.problem.loss.is_smooth,
-        )
+        if self.active is None:
+            return MixtureKernel(*common, expected=self.marginals)
+        return BCFWKernel(*common, expected=self.marginals, active=self.active)
 
     def state(self):
         """Return the expectations, and the labellings that they mix."""
         return {
             **dict(zip(KEYS, self.marginals, strict=True)),
-            **self.active.used(),
+            **({} if self.active is None else self.active.used()),
             "alpha": self.problem.alpha,
             "offsets": self.problem.offsets,
         }

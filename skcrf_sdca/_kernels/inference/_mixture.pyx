@@ -25,6 +25,9 @@ With F the maximum, and f concave,
     F <= f(mu) + gap,    gap = max_y <certain(y) - mu, gradient>,
 
 so that the bound on the right needs no exact solution.
+
+A visit subtracts b / 2 ||tied expectations||^2 from f, of those that have a weight, see
+_bcfw.pyx. A[k, l] has then b times the inner product of those of y_k and y_l besides.
 """
 
 from libc.math cimport INFINITY, sqrt
@@ -68,6 +71,17 @@ cdef class Mixture:
         self.factor = np.zeros((self.most, self.most))
         self.change, self.part_of_ones = np.empty(self.most), np.empty(self.most)
         self.gradient = np.empty(max(inference.most_local, 1))
+        self.tied_factor = 0.0
+        self.tied, self.tied_gradient = None, None
+
+    def allow_tied_factor(self, has_weight):
+        """Make the buffers of a ``tied_factor`` above 0, for tied potentials that have
+        a weight, of the array (n_tied,) uint8.
+        """
+        self.has_weight = has_weight
+        self.zeros = np.zeros(max(self.inference.most_local, 1))
+        self.tied = np.empty(self.inference.n_tied)
+        self.tied_gradient = np.empty(self.inference.n_tied)
 
     cdef double solve(
         self, Values scores,
@@ -77,12 +91,13 @@ cdef class Mixture:
         """Find the mixture; return f(mu) + gap, -inf if there is no labelling."""
         cdef double best, value
         cdef bint is_known = False, was_known
-        cdef Py_ssize_t _
-        self.size, self.gap = 0, 0.0
+        self.size, self.n_searches, self.gap = 0, 0, 0.0
         value = self.set_point(scores, local)
-        for _ in range(MAX_SEARCHES):
+        while self.n_searches < MAX_SEARCHES:
+            self.n_searches += 1
             best = self.inference.argmax(
-                Values(&self.gradient[0], scores.tied), &self.labels[self.size, 0]
+                Values(&self.gradient[0], self.tied_at(scores)),
+                &self.labels[self.size, 0],
             )
             if not best > -INFINITY:
                 return best
@@ -110,6 +125,7 @@ cdef class Mixture:
 
     cdef double set_point(self, Values scores, double* local) noexcept nogil:
         """Write u, the gradient, and the slopes; return f(mu)."""
+        cdef double value
         cdef Py_ssize_t k, n = self.inference.n_local
         memset(local, 0, n * sizeof(double))
         for k in range(self.size):
@@ -118,14 +134,40 @@ cdef class Mixture:
             self.gradient[k] = scores.local[k] + 0.5 - local[k]
         for k in range(self.size):
             self.set_slope(k)
-        return self.mean_slope() + 0.5 * ops.dot(local, local, n)
+        value = self.mean_slope() + 0.5 * ops.dot(local, local, n)
+        return value + self.set_tied_gradient(scores)
+
+    cdef double* tied_at(self, Values scores) noexcept nogil:
+        """Return the tied potentials of the gradient."""
+        return scores.tied if self.tied_factor == 0.0 else &self.tied_gradient[0]
+
+    cdef double set_tied_gradient(self, Values scores) noexcept nogil:
+        """Write the tied gradient; return what its slope counts twice of f."""
+        cdef Py_ssize_t k, n = self.inference.n_tied
+        if self.tied_factor == 0.0:
+            return 0.0
+        self.set_tied(0, self.size)
+        for k in range(n):
+            self.tied_gradient[k] = scores.tied[k] - self.tied_factor * self.tied[k]
+        self.inference.set_tied(&self.tied_gradient[0], False)
+        return 0.5 * self.tied_factor * ops.dot(&self.tied[0], &self.tied[0], n)
+
+    cdef void set_tied(self, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+        """Sum the tied potentials of labellings times their shares, if weighted."""
+        cdef Py_ssize_t k
+        memset(&self.tied[0], 0, self.inference.n_tied * sizeof(double))
+        for k in range(begin, end):
+            self.inference.add_tied_labels(
+                &self.labels[k, 0], self.share[k], &self.tied[0]
+            )
+        for k in range(self.inference.n_tied):
+            if not self.has_weight[k]:
+                self.tied[k] = 0.0
 
     cdef void set_slope(self, Py_ssize_t k) noexcept nogil:
         """Write the slope of f along a labelling: its score under the gradient."""
         cdef const double* row = &self.agreement[k, 0]
-        self.slope[k] = (
-            self.score[k] + 0.5 * row[k] - ops.dot(row, &self.share[0], self.size)
-        )
+        self.slope[k] = self.score[k] - ops.dot(row, &self.share[0], self.size)
 
     cdef bint is_member(self, const int* labels) noexcept nogil:
         """Return whether a labelling is in the set."""
@@ -145,6 +187,15 @@ cdef class Mixture:
                 &self.labels[k, 0], &self.labels[n, 0], self.inference.length
             )
         self.score[n] = self.inference.labels_score(&self.labels[n, 0], scores)
+        self.score[n] += 0.5 * self.inference.length
+        if self.tied_factor > 0.0:
+            self.share[n] = self.tied_factor
+            self.set_tied(n, n + 1)
+            for k in range(n + 1):
+                self.agreement[k, n] += self.inference.labels_score(
+                    &self.labels[k, 0], Values(&self.zeros[0], &self.tied[0])
+                )
+                self.agreement[n, k] = self.agreement[k, n]
         self.share[n] = 0.0 if n > 0 else 1.0
         self.size = n + 1
         self.set_slope(n)

@@ -12,24 +12,40 @@ the dual rises along direction = certain(y) - certain(a) by
 
     s (score(y) - score(a)) - R(s),    0 <= s <= share of a,
 
-with R as in _line_search.pyx. With Gini's entropy H(mu) = 1/2 <u, 1 - u> of the local
-expectations u [Niculae18], scores are those of the gradient, with 1/2 - u added to the
-local ones, and R(s) has s^2 / 2 ||u(direction)||^2 besides.
+with R as in _line_search.pyx.
 
 The step of Frank-Wolfe itself [LacosteJulien13, Alg. 4] goes from mu_i to y: it takes
 from labellings that are right as well, and converges far more slowly. The gap of the
 item, max_y score(y) - <mu_i, scores_i>, is the same.
+
+With Gini's entropy H(mu) = 1/2 <u, 1 - u> of the local expectations u [Niculae18], a
+visit goes to a whole mixture, by a `MixtureKernel`. With g the gradient of the dual at
+mu_i, the scores with 1/2 - u added to the local ones, the mixture maximises
+
+    <mu - mu_i, g> - (1 + c) / 2 ||u(mu) - u||^2 - d / 2 ||tied(mu) - tied(mu_i)||^2.
+
+With c = d = 0 it is the maximiser of the scores and H, and the line search makes a small
+step to it, since the penalty R has a far larger curvature than H. The step is the
+longer, the more of the curvature of R is in c, that of moves before, and in d, which L2
+has. Without d, labellings that differ in tied potentials alone are mixed one by one.
 """
 
 from libc.math cimport INFINITY, isfinite
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 from ..math._line_search cimport linear_step
 from ..inference._inference cimport Values
+from ..inference._mixture cimport Mixture
 from ._visits cimport DualVisitor
 from ..math._vecmath cimport addressable, ops
 
 import numpy as np
+
+# The part of the curvature of the penalty that the choice of a mixture knows. With
+# 0.1 to 1 names and handwriting need as many epochs within a fifth.
+cdef double PART_OF_CURVATURE = 0.3
+# The gap of a mixture, beside the size of its scores.
+cdef double SMALL_GAP = 1e-9
 
 
 cdef class BCFWKernel(DualVisitor):
@@ -43,8 +59,6 @@ cdef class BCFWKernel(DualVisitor):
         The expectations mu_i: changed in place.
     active : ActiveSets
         The labellings that mu_i mixes: changed in place.
-    has_entropy : bool
-        Whether the dual has Gini's entropy, or none.
     """
 
     cdef double[::1] local
@@ -53,19 +67,16 @@ cdef class BCFWKernel(DualVisitor):
     cdef double[:, ::1] share       # (most, n)
     cdef int[::1] size              # (n,) labellings of each item
     cdef Py_ssize_t most
-    cdef bint has_entropy
     cdef int[::1] path              # a buffer: the best labelling
     cdef Values away                # a buffer: the labelling that loses share
 
-    def __init__(
-        self, item, offsets, scale, gaps, sampler, *, expected, active, has_entropy
-    ):
+    def __init__(self, item, offsets, scale, gaps, sampler, *, expected, active):
         super().__init__(item, offsets, scale, gaps, sampler)
         self.local = expected.local.reshape(-1)
         self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
         self.paths = addressable(active.paths)
         self.share, self.size = active.share, active.size
-        self.most, self.has_entropy = len(active.share), has_entropy
+        self.most = len(active.share)
         self.path = np.empty(self.item.most_local, dtype=np.intc)
         self.away = self.item.new_values()
 
@@ -79,8 +90,6 @@ cdef class BCFWKernel(DualVisitor):
         self.item.set_item(i)
         kept.local = &self.local[self.item.first_local(i)]
         kept.tied = &self.tied[i, 0]
-        if self.has_entropy:
-            self.add_slope_of_entropy(kept.local)
         best = self.argmax_at(self.item.potentials, &self.path[0])
         gap = best - self.item.inner(kept, self.item.potentials)
         if not isfinite(gap):
@@ -89,13 +98,6 @@ cdef class BCFWKernel(DualVisitor):
         if gap <= 0.0:
             return True
         return self.improve(i, kept, best)
-
-    cdef void add_slope_of_entropy(self, const double* u) noexcept nogil:
-        """Make the potentials of the item the gradient of the dual at its u."""
-        cdef Py_ssize_t k
-        cdef double* local = self.item.potentials.local
-        for k in range(self.item.n_local):
-            local[k] += 0.5 - u[k]
 
     cdef bint improve(self, Py_ssize_t i, Values kept, double best) noexcept nogil:
         """Move share of item i to its best labelling; return whether all is finite."""
@@ -196,17 +198,12 @@ cdef class BCFWKernel(DualVisitor):
         ``linear`` is the difference of their scores.
         """
         cdef Values target = self.item.expected
-        cdef double curvature = 0.0
         self.item.set_certain(to, target)
         self.item.set_certain(self.member(i, away), self.away)
         self.item.set_change(target, self.away)
         self.item.sum_features()
         self.sums.measure(self.scale[i])
-        if self.has_entropy:
-            curvature = ops.dot(
-                &self.item.change[0], &self.item.change[0], self.item.n_local
-            )
-        return linear_step(linear, self.sums, curvature)
+        return linear_step(linear, self.sums, 0.0)
 
     cdef void move(self, Values kept, Py_ssize_t i, double step) noexcept nogil:
         """Move the expectations and the weights by a step along the change."""
@@ -225,6 +222,102 @@ cdef class BCFWKernel(DualVisitor):
             )
         self.share[k, i] = self.share[last, i]
         self.size[i] = <int> last
+
+
+cdef class MixtureKernel(DualVisitor):
+    """The arrays of one run with Gini's entropy, and the visits that change them.
+
+    Parameters
+    ----------
+    item, offsets, scale, gaps, sampler
+        As for `DualVisitor`.
+    expected : Potentials of float64
+        The expectations mu_i: changed in place.
+    """
+
+    cdef double[::1] local
+    cdef double[:, ::1] tied
+    cdef Mixture mixture
+    cdef Values scores              # a buffer: those of the mixture
+    cdef double of_penalty          # the sum of the curvatures of R, of local changes
+    cdef double of_entropy          # the same of H, times the scale of each item
+
+    def __init__(self, item, offsets, scale, gaps, sampler, *, expected):
+        super().__init__(item, offsets, scale, gaps, sampler)
+        self.local = expected.local.reshape(-1)
+        self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
+        self.mixture = Mixture(self.item.inference)
+        self.mixture.allow_tied_factor(self.item.tying.with_weight(self.item.n_tied))
+        self.scores = self.item.new_values()
+        # As after one move without features: no move is too small to divide by.
+        self.of_penalty, self.of_entropy = 0.0, np.mean(scale)
+
+    cdef bint visit(self, Py_ssize_t i) noexcept nogil:
+        """Visit item i; return False if a number is not finite."""
+        cdef Values kept, target = self.item.expected, slope = self.item.potentials
+        cdef double linear, curvature, step
+        if self.is_empty(i):
+            self.record_gap(i, 0.0)
+            return True
+        self.item.set_item(i)
+        kept.local = &self.local[self.item.first_local(i)]
+        kept.tied = &self.tied[i, 0]
+        if not isfinite(self.solve(i, kept)):
+            return False
+        self.item.set_change(target, kept)
+        curvature = ops.dot(
+            &self.item.change[0], &self.item.change[0], self.item.n_local
+        )
+        linear = self.item.inner(target, slope) - self.item.inner(kept, slope)
+        self.record_gap(i, max(linear - 0.5 * curvature, 0.0))
+        if not linear > 0.0:
+            return linear <= 0.0
+        self.item.sum_features()
+        self.sums.measure(self.scale[i])
+        self.of_penalty += max(
+            self.sums.quadratic - self.scale[i] * ops.dot(
+                &self.sums.edge[0], &self.sums.edge[0], self.item.n_tied
+            ),
+            0.0,
+        )
+        self.of_entropy += self.scale[i] * curvature
+        step = linear_step(linear, self.sums, curvature)
+        if step != step:
+            return False
+        shift(kept.local, target.local, kept.local, step, self.item.n_local)
+        shift(kept.tied, target.tied, kept.tied, step, self.item.n_tied)
+        self.sums.add_to_weights(-self.scale[i] * step)
+        return True
+
+    # The mixture maximises <mu, scores> + H(mu) - b / 2 ||tied(mu)||^2, so that its
+    # scores are those of the gradient divided by 1 + c, with u - 1/2 added to the local
+    # ones, and b = d / (1 + c) times the tied expectations to the tied ones.
+    cdef double solve(self, Py_ssize_t i, Values kept) noexcept nogil:
+        """Make the potentials of item i the gradient; write the mixture as expected.
+
+        The value is not finite if a score is not.
+        """
+        cdef Py_ssize_t k
+        cdef Values target = self.item.expected, slope = self.item.potentials
+        cdef double part = PART_OF_CURVATURE * self.scale[i]
+        cdef double value, factor = 1.0 / (
+            1.0 + part * self.of_penalty / self.of_entropy
+        )
+        if self.item.n_tied > 0:
+            self.mixture.tied_factor = part * factor
+        for k in range(self.item.n_local):
+            slope.local[k] += 0.5 - kept.local[k]
+            self.scores.local[k] = factor * slope.local[k] + kept.local[k] - 0.5
+        for k in range(self.item.n_tied):
+            self.scores.tied[k] = factor * slope.tied[k]
+            if self.mixture.has_weight[k]:
+                self.scores.tied[k] += self.mixture.tied_factor * kept.tied[k]
+        self.item.inference.set_tied(self.scores.tied, False)
+        memset(target.tied, 0, self.item.n_tied * sizeof(double))
+        value = self.mixture.solve(self.scores, target.local, SMALL_GAP)
+        self.mixture.add_tied(1.0, target.tied)
+        self.n_oracle_calls += self.mixture.n_searches
+        return value
 
 
 cdef void shift(

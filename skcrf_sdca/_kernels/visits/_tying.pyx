@@ -21,6 +21,10 @@ cdef class Tying:
         """Return how many numbers the weights give to a position."""
         return n_labels
 
+    def with_weight(self, n_tied):
+        """Return which tied potentials have a weight (n_tied,), uint8."""
+        return np.ones(n_tied, dtype=np.uint8)
+
     cdef double* before(self, double* scores) noexcept nogil:
         """Return where the scores of the weights are written before `complete`."""
         return scores
@@ -90,6 +94,10 @@ cdef class TupleTying(Tying):
         self.suffix, self.has_weight = suffix, has_weight.view(np.uint8)
         self.n_singles = np.count_nonzero(suffix < 0)
         self.shared = np.empty((longest + 1) * len(suffix))
+
+    def with_weight(self, n_tied):
+        """Return which transitions have a weight."""
+        return np.asarray(self.has_weight)
 
     cdef void complete(self, Py_ssize_t length, double* scores) noexcept nogil:
         """Add to the scores of each tuple the scores of its suffixes."""
