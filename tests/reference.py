@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 from scipy.special import logsumexp, rel_entr, softmax, xlogy
 
 
@@ -380,3 +380,39 @@ def chains(draw, max_length=5, max_labels=4, max_abs=1e4):
     n_labels = draw(st.integers(1, max_labels))
     node = draw(score_matrices(length, n_labels, max_abs))
     return node, draw(score_matrices(n_labels, n_labels, max_abs))
+
+
+def least_mixture_loss(items, alpha, tau, before=0.0):
+    """Minimum of the mean SparseMAP loss and alpha / 2 ||w - before||^2, by NNLS.
+
+    An item has the features (S, d) and nodes (S, K) of all its labellings, the number
+    of the right one, and the costs (K,) of nodes. The dual, with u the expected nodes,
+
+        mean_i <u_i, cost_i> + tau H(u_i) - alpha / 2 ||v||^2 - <before, alpha v>,
+        alpha v = mean_i features_i(right) - E features_i,
+
+    is a constant less half of a sum of squares of what is linear in the shares. It is
+    returned for shares that are divided by their sums: a bound from below.
+    """
+    n, blocks, targets = len(items), [], []
+    of_weights = np.sqrt(1.0 / alpha) / n
+    large = 1e4
+    right = sum(phi[own] for phi, _, own, _ in items)
+    for i, (phi, nodes, _, cost) in enumerate(items):
+        ones = np.zeros((n, len(phi)))
+        ones[i] = large
+        others = [np.zeros((own[1].shape[1], len(phi))) for own in items]
+        others[i] = np.sqrt(tau / n) * nodes.T
+        blocks.append(np.vstack([of_weights * phi.T, *others, ones]))
+        targets.append(np.sqrt(tau / n) * (cost / tau))
+    first = of_weights * (right + n * alpha * before)
+    target = np.concatenate([first, *targets, np.full(n, large)])
+    shares, _ = nnls(np.hstack(blocks), target, maxiter=10000)
+    parts = np.split(shares, np.cumsum([len(own[0]) for own in items])[:-1])
+    value, v = 0.0, right / n
+    for p, (phi, nodes, _, cost) in zip(parts, items, strict=True):
+        p = p / p.sum()
+        u = p @ nodes
+        value += (u @ cost + 0.5 * tau * u @ (1.0 - u)) / n
+        v = v - p @ phi / n
+    return value - v @ v / (2.0 * alpha) - np.dot(before * np.ones_like(v), v)

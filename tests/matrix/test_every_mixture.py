@@ -14,9 +14,10 @@ from matrix_models import (
     MODELS,
     OF_HINGE,
     check_same_optimum,
+    dense,
     segment_features,
 )
-from reference import mixture
+from reference import least_mixture_loss, mixture
 from skcrf_sdca import SDCACRF, DependencyCRF
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import extract_spans
@@ -74,6 +75,68 @@ def test_the_gap_of_every_epoch_bounds_the_distance(name):
     primal, dual, gap = (crf.history_[key] for key in ("primal", "dual", "gap"))
     assert (primal - crf.primal_objective_ <= gap + 1e-12).all()
     assert (dual <= crf.primal_objective_ + 1e-12).all()
+
+
+def features_of(model, crf):
+    """Yield the features (n_labellings, n_weights) of all labellings of each item.
+
+    Scores are linear in the weights: each feature is the score by one weight alone.
+    """
+    blocks = {}
+    # A row of a table has no ends.
+    names = ["coef_", "intercept_"] if model.is_table else model.blocks
+    for name in names:
+        if (block := getattr(crf, name)) is not None:
+            parts = block if name == "higher_transitions_" else [dense(block)]
+            blocks[name] = [np.where(own > -np.inf, 0.0, own) for own in parts]
+    unit = copy(crf)
+    for name, parts in blocks.items():
+        setattr(unit, name, parts[0] if name != "higher_transitions_" else parts)
+    is_shared = not getattr(crf, "directed", True)
+    columns = []
+    for name, parts in blocks.items():
+        for part in parts:
+            for place in zip(*np.nonzero(part == 0.0), strict=True):
+                other = (place[0], *place[:0:-1]) if name == "edge_coef_" else place
+                if is_shared and place > other:
+                    continue
+                part[place] = 1.0
+                if is_shared:
+                    part[other] = 1.0
+                columns.append([own.scores for own in model.labellings(unit)])
+                part[place] = 0.0
+                if is_shared:
+                    part[other] = 0.0
+    return map(np.column_stack, zip(*columns, strict=True))
+
+
+def items_of(model, crf, loss):
+    """Return the labellings of all items as `least_mixture_loss` takes them."""
+    items, classes = [], crf.classes_.tolist()
+    every = model.labellings(crf), features_of(model, crf)
+    for labels, found, phi in zip(model.labels(), *every, strict=True):
+        possible = found.scores > -np.inf
+        right = [classes.index(label) for label in labels]
+        own = (found.codes[possible] == right).all(axis=1).argmax()
+        nodes = nodes_of(model, found.codes[possible])
+        cost = np.zeros(nodes.shape[1])
+        if loss == "smooth_hinge":
+            wrong = (found.codes[possible] != right).sum(axis=1)
+            cost = np.linalg.lstsq(nodes, wrong, rcond=None)[0]
+        items.append((phi[possible], nodes, own, cost))
+    return items
+
+
+# Allowed pairs without a weight are no features.
+WITH_ALL_WEIGHTS = [name for name in OF_HINGE if "observed" not in name]
+
+
+@pytest.mark.parametrize("name", WITH_ALL_WEIGHTS)
+@pytest.mark.parametrize("loss", ["sparsemap", "smooth_hinge"])
+def test_a_program_over_all_labellings_has_the_same_optimum(name, loss):
+    model, crf = fitted(name, loss=loss, tol=1e-8)
+    optimum = least_mixture_loss(items_of(model, crf, loss), ALPHA, TAU)
+    assert_allclose(crf.primal_objective_, optimum, rtol=2e-8)
 
 
 # F is smooth where nothing is tied; elsewhere steps along gradients may end at a kink:
@@ -233,36 +296,39 @@ def test_a_file_with_another_entropy_is_refused(tmp_path):
         load_model(tmp_path / "model.crf")
 
 
-def test_trees_of_sentences():
+@pytest.mark.parametrize("projective", [False, True])
+def test_trees_of_sentences(projective):
     rng = np.random.default_rng(0)
-    X = [rng.normal(size=(n * (n + 1), 3)) for n in (1, 2, 3, 3)]
-    y = [[0], [2, 0], [0, 1, 1], [2, 0, 2]]
+    X = [rng.normal(size=(n * (n + 1), 3)) for n in (1, 2, 3, 4)]
+    y = [[0], [2, 0], [0, 1, 1], [2, 0, 4, 2]]
     crf = DependencyCRF(
         0.1,
         loss="sparsemap",
         temperature=TAU,
         single_root=False,
+        projective=projective,
         tol=1e-9,
         max_iter=2000,
     ).fit(X, y)
-    value = 0.0
+    items = []
     for i, (x, heads) in enumerate(zip(X, y, strict=True)):
         n = len(heads)
-        trees = all_trees(n, single_root=False)
+        trees = all_trees(n, single_root=False, projective=projective)
         arcs = trees * n + np.arange(n)
         score = x @ crf.coef_[0] + crf.intercept_[0]
-        scores = score[arcs].sum(axis=1)
         in_tree = np.zeros((len(trees), n * (n + 1)))
         np.put_along_axis(in_tree, arcs, 1.0, axis=1)
         nodes = np.hstack([in_tree, 1.0 - in_tree])
-        largest, p = mixture(scores / TAU, nodes)
-        value += (TAU * largest - scores[(trees == heads).all(axis=1)].item()) / len(X)
+        _, p = mixture(score[arcs].sum(axis=1) / TAU, nodes)
         u = (p @ nodes)[: n * (n + 1)]
         assert_allclose(crf.predict_proba(X)[i].ravel(), u, atol=1e-5)
         shares = [p for _, p in crf.support(X)[i]]
         assert_allclose(sum(shares), 1.0, rtol=1e-12)
-    weights = np.append(crf.coef_, crf.intercept_)
-    assert_allclose(crf.primal_objective_, value + 0.05 * weights @ weights, rtol=1e-7)
+        features = in_tree @ np.column_stack([x, np.ones(len(x))])
+        right = (trees == heads).all(axis=1).argmax()
+        items.append((features, nodes, right, np.zeros(nodes.shape[1])))
+    optimum = least_mixture_loss(items, 0.1, TAU)
+    assert_allclose(crf.primal_objective_, optimum, rtol=2e-8)
 
 
 @pytest.mark.parametrize("solver", ["sdca", "lbfgs"])
