@@ -9,14 +9,16 @@ cdef class Mixture:
     cdef Py_ssize_t most
     cdef int[:, ::1] labels         # (most, longest): of each labelling
     cdef double[::1] share          # (most,)
-    cdef double[::1] score          # (most,): under the scores, with 1/2 for each position
+    cdef double[::1] score          # (most,): with 1/2 for each position
     cdef double[::1] slope          # (most,): <labelling, gradient>
     cdef double[:, ::1] agreement   # (most, most): A, positions of equal labels
     cdef double[:, ::1] factor      # (most, most): its Cholesky factor, below
     cdef double[::1] change         # (most,) of the shares, a buffer
     cdef double[::1] part_of_ones   # (most,) buffer of `set_change`
+    cdef double part                # of the rise from `start`, whose gap is small
+    cdef double start               # f where a visit begins
     cdef double tied_factor         # b
-    cdef const unsigned char[::1] has_weight
+    cdef const unsigned char[::1] has_weight    # (n_tied,)
     cdef double[::1] zeros          # (most_local,)
     cdef double[::1] tied           # (n_tied,) sums of tied potentials, a buffer
     cdef double[::1] tied_gradient  # (n_tied,) tied potentials of the gradient

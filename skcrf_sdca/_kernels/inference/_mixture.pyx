@@ -71,7 +71,7 @@ cdef class Mixture:
         self.factor = np.zeros((self.most, self.most))
         self.change, self.part_of_ones = np.empty(self.most), np.empty(self.most)
         self.gradient = np.empty(max(inference.most_local, 1))
-        self.tied_factor = 0.0
+        self.tied_factor = self.part = self.start = 0.0
         self.tied, self.tied_gradient = None, None
 
     def allow_tied_factor(self, has_weight):
@@ -105,6 +105,7 @@ cdef class Mixture:
                 self.gap = max(best - self.mean_slope(), 0.0)
                 if (
                     self.gap <= small_gap * (1.0 + abs(best))
+                    or self.gap <= self.part * (value - self.start)
                     or self.size == self.most - 1
                 ):
                     break

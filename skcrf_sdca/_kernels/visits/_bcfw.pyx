@@ -24,8 +24,8 @@ mu_i, the scores with 1/2 - u added to the local ones, the mixture maximises
 
     <mu - mu_i, g> - (1 + c) / 2 ||u(mu) - u||^2 - d / 2 ||tied(mu) - tied(mu_i)||^2.
 
-With c = d = 0 it is the maximiser of the scores and H, and the line search makes a small
-step to it, since the penalty R has a far larger curvature than H. The step is the
+With c = d = 0 it is the maximiser of the scores and H, and the line search makes a
+small step to it, since the penalty R has a far larger curvature than H. The step is the
 longer, the more of the curvature of R is in c, that of moves before, and in d, which L2
 has. Without d, labellings that differ in tied potentials alone are mixed one by one.
 """
@@ -44,8 +44,10 @@ import numpy as np
 # The part of the curvature of the penalty that the choice of a mixture knows. With
 # 0.1 to 1 names and handwriting need as many epochs within a fifth.
 cdef double PART_OF_CURVATURE = 0.3
-# The gap of a mixture, beside the size of its scores.
+# The gap of a mixture, beside the size of its scores, and beside the rise to it: large
+# supports need many searches.
 cdef double SMALL_GAP = 1e-9
+cdef double PART_OF_RISE = 0.3
 
 
 cdef class BCFWKernel(DualVisitor):
@@ -248,6 +250,7 @@ cdef class MixtureKernel(DualVisitor):
         self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
         self.mixture = Mixture(self.item.inference)
         self.mixture.allow_tied_factor(self.item.tying.with_weight(self.item.n_tied))
+        self.mixture.part = PART_OF_RISE
         self.scores = self.item.new_values()
         # As after one move without features: no move is too small to divide by.
         self.of_penalty, self.of_entropy = 0.0, np.mean(scale)
@@ -312,12 +315,24 @@ cdef class MixtureKernel(DualVisitor):
             self.scores.tied[k] = factor * slope.tied[k]
             if self.mixture.has_weight[k]:
                 self.scores.tied[k] += self.mixture.tied_factor * kept.tied[k]
+        self.mixture.start = self.value_at(kept)
         self.item.inference.set_tied(self.scores.tied, False)
         memset(target.tied, 0, self.item.n_tied * sizeof(double))
         value = self.mixture.solve(self.scores, target.local, SMALL_GAP)
         self.mixture.add_tied(1.0, target.tied)
         self.n_oracle_calls += self.mixture.n_searches
         return value
+
+    cdef double value_at(self, Values kept) noexcept nogil:
+        """Return what the mixture maximises, where it is at kept expectations."""
+        cdef Py_ssize_t k
+        cdef double squares = 0.0, value = self.item.inner(kept, self.scores)
+        for k in range(self.item.n_local):
+            value += 0.5 * kept.local[k] * (1.0 - kept.local[k])
+        for k in range(self.item.n_tied):
+            if self.mixture.has_weight[k]:
+                squares += kept.tied[k] * kept.tied[k]
+        return value - 0.5 * self.mixture.tied_factor * squares
 
 
 cdef void shift(
