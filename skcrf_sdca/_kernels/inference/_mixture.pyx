@@ -200,7 +200,8 @@ cdef class Mixture:
         self.share[n] = 0.0 if n > 0 else 1.0
         self.size = n + 1
         self.set_slope(n)
-        while not self.set_row(self.size - 1, 0):
+        # A first labelling without a finite score depends on none: the value says so.
+        while not self.set_row(self.size - 1, 0) and self.size > 1:
             self.exchange()
 
     cdef bint set_row(self, Py_ssize_t n, Py_ssize_t begin) noexcept nogil:
