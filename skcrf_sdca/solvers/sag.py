@@ -164,8 +164,9 @@ class SAG(EpochSolver):
             self.visited[shard] = visited
             if self.own:
                 self.lipschitz[shard] = values
-        if self.shards and not self.own:
-            self.lipschitz[:] = max(values[0] for _, values, _ in self.shards)
+            else:
+                # The same one in all shards, since the last round.
+                self.lipschitz[:] = values
 
     def _whitening(self):
         """Return the preconditioner of the steps, or None."""

@@ -11,6 +11,7 @@ from samples import make_problem
 from skcrf_sdca import SAGNUSCRF
 from skcrf_sdca.solvers import parallel
 from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.solvers.partition import equal_shards
 from skcrf_sdca.solvers.sag import SAG
 
 VARIANTS = {
@@ -131,15 +132,39 @@ def test_a_warm_start_goes_on(form):
         assert again.certify().gap < 0.01 * gap
 
 
-def test_a_visit_that_fails_stops_all_and_says_which(variant):
-    solver = new_solver(draw_problem(np.asarray, 3), **variant)
+@pytest.mark.parametrize("n_jobs", [None, 3])
+def test_a_visit_that_fails_stops_all_and_leaves_no_moves(n_jobs, variant):
+    solver = new_solver(draw_problem(sp.csr_array, n_jobs), **variant)
     solver.epoch()
-    solver.start_at(np.full_like(solver.model.w, np.nan))
+    # Of rare features: moves are made before a visit reads these weights.
+    w = np.zeros_like(solver.model.w)
+    solver.problem.new_parameters(w).coef[-5:] = np.nan
+    solver.start_at(w)
     with pytest.raises(ValueError, match="the scores of sequence "):
         solver.epoch()
-    solver.start_at(np.zeros_like(solver.model.w))
+    w = np.random.default_rng(0).normal(size=w.shape)
+    solver.start_at(w)
+    solver.kernel.epoch(np.zeros((0, 2)))
+    assert_array_equal(solver.model.w, w)
     solver.epoch()
     assert np.isfinite(solver.model.w).all()
+
+
+# The sequences of one shard alone have features that need short steps.
+def test_the_constant_is_the_largest_of_all_shards():
+    rng, y = np.random.default_rng(0), np.tile([0, 1, 2, 0], (300, 1))
+    X = 0.1 * rng.normal(size=(300, 4, 5))
+    for shard in equal_shards(np.full(300, 4), 3):
+        own = X.copy()
+        own[shard] *= 30.0
+        found = []
+        for n_jobs in (None, 3):
+            problem = make_problem(list(own), list(y), 3, n_jobs=n_jobs)
+            solver = new_solver(problem, sampling="uniform")
+            solver.epoch()
+            found.extend(solver.lipschitz)
+        assert found[0] / 4.0 < found[1] < 4.0 * found[0]
+    assert [values[0] for _, values, _ in solver.shards] == found[1:] * 3
 
 
 def test_other_targets_move_the_weights():

@@ -23,3 +23,4 @@ cdef class LazyWeights:
     cdef void move(self, double shrink, double gain) noexcept nogil
     cdef void move_rows(self, double shrink, double gain) noexcept nogil
     cdef void restart(self) noexcept nogil
+    cdef void forget(self) noexcept nogil

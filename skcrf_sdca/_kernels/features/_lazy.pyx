@@ -119,8 +119,12 @@ cdef class LazyWeights:
 
     cdef void restart(self) noexcept nogil:
         """Bring all rows up to date, and begin a new count of moves."""
-        cdef Py_ssize_t j, n_rows = self.all_rows.shape[0]
-        self.update_first(n_rows)
-        for j in range(n_rows):
+        self.update_first(self.all_rows.shape[0])
+        self.forget()
+
+    cdef void forget(self) noexcept nogil:
+        """Begin a new count of moves: all rows are up to date."""
+        cdef Py_ssize_t j
+        for j in range(self.all_rows.shape[0]):
             self.last_move[j] = 0
         self.n_moves = 0

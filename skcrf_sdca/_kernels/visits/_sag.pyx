@@ -90,6 +90,8 @@ cdef class SAGKernel(Visitor):
     def make_visits(self, uniforms, order, n_visits):
         """Make the visits, and bring all weights up to date."""
         self.constants.recount()
+        # The moves before a visit that failed are those of other weights.
+        self.lazy.forget()
         super().make_visits(uniforms, order, n_visits)
         self.lazy.restart()
 

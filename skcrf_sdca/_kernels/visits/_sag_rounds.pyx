@@ -82,6 +82,9 @@ cdef class SAGWorker(SAGKernel):
     cdef void begin_run(self, Py_ssize_t n_workers):
         """Begin an epoch: all rows have been aggregated, and visits are to follow."""
         self.constants.recount()
+        # A visit that failed left moves.
+        self.lazy.forget()
+        self.pace.n_moves = 0.0
         self.n_workers, self.is_last = n_workers, False
         self.of_rare = Pull(1.0, 0.0)
         self.times = SigmaPrime(n_workers, 1.0)
