@@ -1,7 +1,7 @@
 """Learn wide graphs by updates of single cliques, beside runs of message passing.
 
 Hu and Obozinski (2018) [1]_ relax the constraints that marginals of edges agree with
-those of nodes: no inference is run. The text of the paper was not at hand. So the
+those of nodes: no inference is run. The text of the paper was not available. So the
 method is derived from its abstract and its title, for the P of
 ``GraphCRF(inference="trw")``. With the order of the nodes that the package takes,
 
