@@ -341,6 +341,7 @@ def test_every_card_of_the_gallery_has_a_picture_of_its_own():
             assert found.setdefault(picture, example) == example
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the commands are of bash")
 def test_the_commands_of_the_readme_print_what_it_says(tmp_path):
     text = README.read_text(encoding="utf-8")

@@ -233,6 +233,7 @@ def test_errors_are_told_and_leave_what_was_there(run, folder, arguments, messag
     assert {path: sorted(os.listdir(path)) for path in before} == before
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_text(run, folder, monkeypatch):
     monkeypatch.setattr("skcrf_sdca.command._pack.PART", 50)
 

@@ -170,6 +170,7 @@ assert issubclass(LinePerIterationTrainer, pycrfsuite.Trainer)
 """
 
 
+@pytest.mark.slow
 def test_programs_read_their_pickles_through_the_alias(golden):
     done = subprocess.run(
         [sys.executable, "-P", "-c", ALIAS], input=golden, capture_output=True

@@ -33,6 +33,7 @@ def crf(request):
     return clone(request.param)
 
 
+@pytest.mark.slow
 def test_a_path_ends_where_cold_fits_end(crf):
     crf.set_params(tol=1e-10)
     before = pickle.dumps(crf)
@@ -84,6 +85,7 @@ def test_generators_are_read_once(crf):
         assert fitted.coef_.tobytes() == other.coef_.tobytes()
 
 
+@pytest.mark.slow
 def test_sample_weights_reach_every_fit(crf):
     crf.set_params(tol=1e-10)
     weight = np.arange(1.0, 61.0)

@@ -170,6 +170,7 @@ ON_SEQUENCES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("case", ON_TABLES.values(), ids=ON_TABLES)
 def test_all_checks_of_tables_pass_but_those_expected_to_fail(case):

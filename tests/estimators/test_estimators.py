@@ -147,6 +147,7 @@ def test_one_sequence_alone_is_treated_as_among_others(crf):
         assert_allclose(crf.predict_proba([x])[0], proba[i], rtol=0, atol=0)
 
 
+@pytest.mark.slow
 def test_order_of_sequences_does_not_matter(crf):
     crf.set_params(tol=1e-12, max_iter=3000)
     order = np.random.default_rng(0).permutation(30)
@@ -155,6 +156,7 @@ def test_order_of_sequences_does_not_matter(crf):
     assert_allclose(crf.coef_, expected.coef_, rtol=0, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_order_of_keys_does_not_matter(crf):
     crf.set_params(tol=1e-12, max_iter=3000)
     expected = clone(crf).fit(DICTS, STR_LABELS)
@@ -296,6 +298,7 @@ def test_read_only_memory_maps(crf, tmp_path):
 # Sample weights and alpha -------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_sample_weight_is_repetition(crf):
     crf.set_params(tol=1e-13, max_iter=3000, alpha=0.05)
     weight = np.array([2.0] * 5 + [0.0] * 5 + [1.0] * 20)

@@ -714,6 +714,7 @@ def test_scores_beyond_2_31(huge):
     assert values[1] == score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_edges_of_sdca_beyond_2_31(huge, dtype, monkeypatch):
     """A visit of the last sequence does the same after few and after many edges."""

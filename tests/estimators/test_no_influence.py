@@ -93,6 +93,7 @@ def test_sequences_of_weight_0(structure, crf, l1_ratio):
     assert np.isfinite(both.history_["primal"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [ALPHA, "auto"])
 @pytest.mark.parametrize(("structure", "crf"), CASES)
 def test_sequences_without_a_known_label(structure, crf, alpha):

@@ -199,6 +199,7 @@ def test_outcomes_are_of_spans_with_probabilities(spans, message):
         span_outcomes([["B-P", "O"]], spans)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
 def test_calibrated_probabilities_are_those_of_right_spans(method):
     held_out, new = Overconfident(0), Overconfident(1)

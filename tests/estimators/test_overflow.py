@@ -57,6 +57,7 @@ def check(call, *data):
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_fits_of_chains(estimator, size):

@@ -28,6 +28,7 @@ def test_answers_do_not_depend_on_threads(name, loss):
     assert answers(model, threads) == answers(model, crf)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "solver"), EXACT)
 def test_threads_find_the_same_optimum(name, solver, monkeypatch):
     monkeypatch.setattr(parallel, "MIN_SHARD", 1)

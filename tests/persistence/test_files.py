@@ -188,6 +188,7 @@ save_model(SequenceHasher(), "model")
 """
 
 
+@pytest.mark.slow
 def test_a_killed_save_model_leaves_a_file_that_the_next_removes(tmp_path):
     (tmp_path / "model").write_bytes(b"old")
     command = [sys.executable, "-P", "-c", KILLED_IN_SAVE_MODEL]

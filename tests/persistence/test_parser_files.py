@@ -178,6 +178,7 @@ def test_pipelines_that_do_not_fit_together_are_refused():
         through_file(make_pipeline(ArcFeatures(n_features=2), chain))
 
 
+@pytest.mark.slow
 def test_spans_above_a_threshold_keep_every_bit():
     words = [["Ada", "met", "Bob"], ["Bob", "ran"], ["met", "Bob"]] * 4
     y = [["B-P", "O", "B-P"], ["O", "O"], ["O", "O"]] * 4
@@ -204,6 +205,7 @@ def test_spans_above_a_threshold_keep_every_bit():
         through_file(TunedSpans("tagger", threshold=0.5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -154,6 +154,7 @@ def few_sequences(name):
     return make_chains(20, n_features=n_features, density=density, random_state=0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.9])
 @pytest.mark.parametrize("name", ["rare", "dense", "pixels"])

@@ -85,6 +85,7 @@ def test_threads_do_what_one_thread_does_in_turn(solver):
         assert_array_equal(threads.model.w, turns.model.w)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
 @pytest.mark.parametrize("features", [FEATURES, SIBLINGS], ids=["arcs", "siblings"])
 @pytest.mark.parametrize("solver", ["sdca", "oeg"])

@@ -52,6 +52,7 @@ def test_the_target_is_that_of_the_marginals(n_jobs, form, variant):
     assert (solver.visited > 0).sum() > 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "form", "variant"), pairwise_table(list(DRAW), list(FORMS), list(VARIANTS))
 )
@@ -82,6 +83,7 @@ def test_threads_do_what_one_thread_does_in_turn(draw, form, variant):
 
 
 # Aggregated weights are linear in the changes, however often rows are aggregated.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rare_per_round", "frequent"), [(1, 0.1), (5, 0.025), (1, 5.0), (1, 0.0)]
 )

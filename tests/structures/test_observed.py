@@ -63,6 +63,7 @@ def best_of(loss, exists, l1_ratio):
     return best.fun, weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.4])
 @pytest.mark.parametrize("estimator", ESTIMATORS)

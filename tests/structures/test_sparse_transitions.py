@@ -230,6 +230,7 @@ def optimum(loss, features, l1_ratio):
     return best.fun, reference.unflatten(weights, 3, N_LABELS)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("lists")
 @pytest.mark.parametrize("features", ["all", "observed"])
 @pytest.mark.parametrize("loss", LOSSES)

@@ -121,6 +121,7 @@ def test_the_monitor_has_a_log_of_each_fit():
     assert {row["parent_task_id_path"] for row in log.data} == {(0,)}
 
 
+@pytest.mark.slow
 def test_the_package_works_where_sklearn_callback_is_missing():
     """In a process that cannot import it."""
     code = """

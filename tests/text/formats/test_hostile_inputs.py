@@ -282,6 +282,7 @@ def test_all_formats_have_rows():
     assert {name for name, *_ in CASES} == set(FORMATS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("format", "made"),
     [(name, made) for name, _, made in CASES],
