@@ -398,6 +398,14 @@ def test_threads_reach_the_optimum():
     assert two.duality_gap_ <= 1e-3 * two.primal_objective_
 
 
+# Proximal points change the curvature of the penalty in each epoch.
+@pytest.mark.parametrize("loss", ["sparsemap", "smooth_hinge"])
+def test_a_small_alpha_needs_few_epochs(loss):
+    X, y = make_chains(130, random_state=0)[:2]
+    crf = SDCACRF(1e-4, loss=loss, max_iter=40, random_state=0).fit(X, y)
+    assert crf.duality_gap_ <= crf.gap_target_
+
+
 @pytest.mark.parametrize("position", ["first", "later"])
 def test_a_warm_start_goes_on(position):
     model = MODELS["chain"]

@@ -243,6 +243,7 @@ cdef class MixtureKernel(DualVisitor):
     cdef Values scores              # a buffer: those of the mixture
     cdef double of_penalty          # the sum of the curvatures of R, of local changes
     cdef double of_entropy          # the same of H, times the scale of each item
+    cdef double of_move             # the same of one move with the curvature 1
 
     def __init__(self, item, offsets, scale, gaps, sampler, *, expected):
         super().__init__(item, offsets, scale, gaps, sampler)
@@ -253,7 +254,17 @@ cdef class MixtureKernel(DualVisitor):
         self.mixture.part = PART_OF_RISE
         self.scores = self.item.new_values()
         # As after one move without features: no move is too small to divide by.
-        self.of_penalty, self.of_entropy = 0.0, np.mean(scale)
+        self.of_penalty, self.of_move = 0.0, np.mean(scale)
+        self.of_entropy = self.of_move
+
+    def set_factors(self, code, value, bias_factor):
+        """Have visits move weights by factors, which change the curvature of R.
+
+        The curvatures of the moves before count as those of one move.
+        """
+        super().set_factors(code, value, bias_factor)
+        self.of_penalty *= self.of_move / self.of_entropy
+        self.of_entropy = self.of_move
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit item i; return False if a number is not finite."""
@@ -278,7 +289,7 @@ cdef class MixtureKernel(DualVisitor):
         self.item.sum_features()
         self.sums.measure(self.scale[i])
         self.of_penalty += max(
-            self.sums.quadratic - self.scale[i] * ops.dot(
+            self.sums.quadratic - self.of_tied(i) * ops.dot(
                 &self.sums.edge[0], &self.sums.edge[0], self.item.n_tied
             ),
             0.0,
@@ -302,12 +313,12 @@ cdef class MixtureKernel(DualVisitor):
         """
         cdef Py_ssize_t k
         cdef Values target = self.item.expected, slope = self.item.potentials
-        cdef double part = PART_OF_CURVATURE * self.scale[i]
         cdef double value, factor = 1.0 / (
-            1.0 + part * self.of_penalty / self.of_entropy
+            1.0
+            + PART_OF_CURVATURE * self.scale[i] * self.of_penalty / self.of_entropy
         )
         if self.item.n_tied > 0:
-            self.mixture.tied_factor = part * factor
+            self.mixture.tied_factor = PART_OF_CURVATURE * self.of_tied(i) * factor
         for k in range(self.item.n_local):
             slope.local[k] += 0.5 - kept.local[k]
             self.scores.local[k] = factor * slope.local[k] + kept.local[k] - 0.5
@@ -322,6 +333,10 @@ cdef class MixtureKernel(DualVisitor):
         self.mixture.add_tied(1.0, target.tied)
         self.n_oracle_calls += self.mixture.n_searches
         return value
+
+    cdef double of_tied(self, Py_ssize_t i) noexcept nogil:
+        """Return the curvature of R along tied expectations of item i."""
+        return self.scale[i] * self.item.weights.bias_factor
 
     cdef double value_at(self, Values kept) noexcept nogil:
         """Return what the mixture maximises, where it is at kept expectations."""
