@@ -463,7 +463,7 @@ class ProximalProblem(Problem):
     Its certificates are certificates of ``plain``, the problem without the distance,
     for any w and mu. Every full pass calls ``look(conjugate, scores, begin, end)`` with
     the Scores of begin <= i < end and their F_i, and keeps the gaps that it returns in
-    ``seen``, of shape (n,). Their mean is the divergence of mu and w.
+    ``seen``, of shape (n,).
     """
 
     needs_total = False
@@ -477,7 +477,13 @@ class ProximalProblem(Problem):
         return super()._losses(conjugate, scores, begin, end)
 
     def compare(self, w, local, tied_total, entropy, largest_parameter=0.0):
-        """Compare w with the mu that `look` knows, see `Problem.compare`."""
+        """Compare w with mu, see `Problem.compare`.
+
+        ``tied_total`` is None where mu is what `look` reads, so that the mean of the
+        gaps is the divergence. Marginals in single precision round what it reads.
+        """
+        if tied_total is not None:
+            return super().compare(w, local, tied_total, entropy, largest_parameter)
         loss, size = self.evaluate(w)
         rounding = self._rounding(largest_parameter + size)
         return loss, size, self.mean(self.seen), rounding

@@ -213,7 +213,11 @@ class SDCA(DualSolver):
         self.n_kept += 1
 
     def renormalize(self, needs_total=True):
-        """Correct the rounding of the marginals; return the sum of the tied ones."""
+        """Correct the rounding of the marginals; return the sum of the tied ones.
+
+        Cliques stay in single precision: of the corrected ones this sum alone is known,
+        and is returned in any case.
+        """
         tied_total, self.entropy[:] = self.marginals.renormalize(
             self.problem.weight, n_jobs=self.problem.n_jobs
         )

@@ -8,6 +8,7 @@ import graph_cases
 from skcrf_sdca import OEGCRF, SDCACRF, GraphCRF, SegmentCRF
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators import solver_choice
+from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers import oeg
 from skcrf_sdca.solvers.partition import equal_shards
 from skcrf_sdca.solvers.proximal import ProximalPoint
@@ -59,6 +60,19 @@ def test_full_passes_see_the_gaps_of_visits(name, monkeypatch):
         assert seen.max() > 1e-3
         solver.kernel.epoch_in_order(np.array([i]))
         assert_allclose(solver.gaps[i], max(seen[i], 0.0), rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("crf", [SDCACRF(), OEGCRF(), SDCACRF(loss="hinge")])
+def test_a_certificate_is_of_marginals_without_their_rounding(crf, monkeypatch):
+    monkeypatch.setattr(solver_choice, "ProximalPoint", Kept)
+    crf.set_params(max_iter=3, alpha=0.01, acceleration="auto", random_state=0)
+    solver = crf.fit(*CHAINS) and Kept.last
+    w, local, total, *others = solver.pair()
+    found = solver.problem.compare(w, local, total, *others)
+    total = solver.renormalize()
+    expected = Problem.compare(solver.problem, w, local, total, *others)
+    assert_allclose(found, expected, rtol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
