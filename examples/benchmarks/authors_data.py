@@ -5,7 +5,7 @@ train they are those of table 1. P* is certified by two solvers to a gap of 1e-9
 table has the oracle calls and the updates, divided by n, to P - P* = 1e-2 and 1e-4. The
 figure has P - P* by both.
 
-    python examples/benchmarks/authors_data.py [--task names] [--subset train] [--quick]
+    python examples/benchmarks/authors_data.py [--task names] [--seed 1] [--quick]
 
 needs the files of authors.py in SKCRF_SDCA_DATA, and matplotlib.
 """

@@ -109,6 +109,7 @@ class Campaign:
         self.fresh = arguments.fresh
         self.verbose = arguments.verbose
         self.cache = arguments.cache
+        self.seed = arguments.seed
         self.output = arguments.output or self._default(arguments.written)
         self.made = set()
         self.first = QUICK_SEQUENCES if self.quick else None
@@ -137,6 +138,8 @@ class Campaign:
             A test set whose errors are recorded at every epoch.
         """
         estimator, parameters = solver
+        if self.seed and estimator is not LBFGSCRF:
+            parameters = parameters | {"random_state": self.seed}
         identity = {
             "task": task.name,
             "n_sequences": len(task.X),
@@ -252,7 +255,7 @@ def fit_alone(task, crf, target, held_out, verbose):
     The solver runs in the loop of `fit`, without the other work of an estimator. The
     seconds of the history are of the processor.
     """
-    if "random_state" in crf.get_params():
+    if crf.get_params().get("random_state", 0) is None:
         crf.set_params(random_state=0)
     with threadpool_limits(1):
         before = forget_peak()
@@ -307,6 +310,7 @@ def parser(description, output=None, *, names=tasks.NAMES):
     add("--quick", action="store_true", help="a trial on little data of one task")
     add("--fresh", action="store_true", help="make the runs anew")
     add("--verbose", action="store_true", help="a line an epoch")
+    add("--seed", type=int, default=0, help="of the draws")
     add("--cache", type=Path, default=FOLDER / "cache", help="folder of the runs")
     parser.set_defaults(names=names, task=None, written=output, output=None)
     if output is not None:
