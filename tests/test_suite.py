@@ -77,8 +77,9 @@ def test_marked_tests_share_a_process_until_one_of_them_ends_it(tmp_path):
     file.write_text(MARKED)
     options = ["-q", "-p", "conftest", "-W", "ignore::pytest.PytestUnknownMarkWarning"]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, f"--rootdir={tmp_path}", file],
+        [sys.executable, "-P", "-m", "pytest", *options, f"--rootdir={tmp_path}", file],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([HERE, *sys.path])},
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
