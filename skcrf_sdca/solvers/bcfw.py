@@ -16,6 +16,9 @@ KEYS = ("local", "tied")
 # Labellings in the active set of a sequence. Most sequences have one or two, and some
 # need many: with 16, names end at a gap of a fiftieth of the objective.
 MOST_LABELLINGS = 64
+# The curvature that a mixture knows at first, see `MixtureKernel`: that of one move
+# without features, since no move is too small to divide by.
+FIRST_CURVATURE = np.array([0.0, 1.0])
 
 
 class ActiveSets(NamedTuple):
@@ -58,10 +61,7 @@ class ActiveSets(NamedTuple):
             or not _are_within(size, 1, n_used)
             or not _are_within(paths, 0, n_labels - 1)
         ):
-            raise ValueError(
-                "warm_start=True needs the state of a fit by the same estimator, and "
-                "this one has labellings that no fit has; set warm_start=False"
-            )
+            raise _of_no_fit("labellings")
         self.paths[:n_used], self.share[:n_used], self.size[:] = paths, share, size
 
     def used(self):
@@ -74,8 +74,25 @@ class ActiveSets(NamedTuple):
         }
 
 
+def _of_no_fit(part):
+    """Return the error for a part of a state, in the words of its message."""
+    return ValueError(
+        "warm_start=True needs the state of a fit by the same estimator, and this one "
+        f"has {part} that no fit has; set warm_start=False"
+    )
+
+
 def _are_within(numbers, least, most):
     return numbers.min(initial=least) >= least and numbers.max(initial=most) <= most
+
+
+def _curvature_of(state):
+    """Return the curvature of a state, the first one if it has none; or ValueError."""
+    found = np.asarray(state.get("curvature", FIRST_CURVATURE))
+    is_known = found.shape == FIRST_CURVATURE.shape and np.isfinite(found).all()
+    if not is_known or (found < FIRST_CURVATURE).any():
+        raise _of_no_fit("a curvature")
+    return found
 
 
 class BCFW(DualSolver):
@@ -107,6 +124,7 @@ class BCFW(DualSolver):
         if not problem.loss.is_smooth:
             self.active = ActiveSets.of_labels(labels, problem.n_sequences, new_array)
         self.marginals = self._first_marginals(state)
+        self._first_curvature = _curvature_of(state or {})
         self._make_visitors()
         self._set_point(self.renormalize())
         if state is not None and problem.alpha < state["alpha"]:
@@ -184,14 +202,24 @@ class BCFW(DualSolver):
         item = self.problem.kernel(weights, features)
         common = self.arguments_of_visitor(item, sampler)
         if self.active is None:
-            return MixtureKernel(*common, expected=self.marginals)
+            return MixtureKernel(
+                *common, expected=self.marginals, curvature=self._first_curvature
+            )
         return BCFWKernel(*common, expected=self.marginals, active=self.active)
 
     def state(self):
-        """Return the expectations, and the labellings that they mix."""
+        """Return the expectations, and the labellings that they mix or the curvature.
+
+        That is the mean of the curvatures that the visitors know.
+        """
+        if self.active is not None:
+            own = self.active.used()
+        else:
+            known = [visitor.curvature for visitor in self.visitors]
+            own = {"curvature": np.mean(known, axis=0)}
         return {
             **dict(zip(KEYS, self.marginals, strict=True)),
-            **({} if self.active is None else self.active.used()),
+            **own,
             "alpha": self.problem.alpha,
             "offsets": self.problem.offsets,
         }

@@ -18,13 +18,19 @@ from matrix_models import (
     segment_features,
 )
 from reference import least_mixture_loss, mixture
+from samples import make_solver
 from skcrf_sdca import SDCACRF, DependencyCRF
+from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import extract_spans
+from skcrf_sdca.objective.losses import new_loss
+from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.persistence import load_model, save_model
 from skcrf_sdca.selection import alpha_path
 from skcrf_sdca.serving import Predictor
+from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.structures.chain.structure import Chain
 
 TAU = 0.5
 
@@ -414,3 +420,21 @@ def test_a_warm_start_goes_on(position):
         crf.set_params(alpha=0.2).fit(model.X, model.y).set_params(alpha=ALPHA)
     n_epochs = crf.fit(model.X, model.y).n_iter_
     assert crf.fit(model.X, model.y).n_iter_ < n_epochs / 5
+
+
+# Without features the line search has the scores of transitions alone.
+@pytest.mark.parametrize("loss", ["sparsemap", "hinge"])
+def test_the_first_visit_of_a_state_does_not_lower_the_dual(loss):
+    X, y = make_chains(10, random_state=0)[:2]
+    labels = np.concatenate(y).astype(np.int32)
+    X = PackedSequences.from_sequences([np.zeros((len(x), 1)) for x in X])
+    loss = new_loss(loss, cost=1.0 - np.eye(3))
+    problem = Problem(Chain(X, 3), labels, 1.0, loss=loss)
+    solver = make_solver(BCFW, problem)
+    for _ in range(10):
+        solver.epoch()
+    for i in range(10):
+        again = make_solver(BCFW, problem, state=solver.state())
+        dual = again.certify().dual
+        again.kernel.epoch_in_order(np.array([i]))
+        assert again.certify().dual >= dual - 1e-14

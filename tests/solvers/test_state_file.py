@@ -87,6 +87,21 @@ def test_labellings_that_no_fit_has_are_refused(name, change):
         crf.fit(X, Y)
 
 
+def of_other_length(array):
+    return np.append(array, 1.0)
+
+
+@pytest.mark.parametrize("change", [of_other_length, np.negative, np.zeros_like])
+def test_a_curvature_that_no_fit_has_is_refused(change):
+    crf = SDCACRF(loss="sparsemap", warm_start=True, tol=1e-2).fit(X, Y)
+    assert crf._warm_state["curvature"][0] > 0.0
+    crf._warm_state["curvature"] = change(crf._warm_state["curvature"])
+    with pytest.raises(ValueError, match="a curvature that no fit has; set warm_start"):
+        crf.fit(X, Y)
+    del crf._warm_state["curvature"]
+    assert crf.fit(X, Y).duality_gap_ <= crf.gap_target_
+
+
 KILLED = """
 import os, signal, sys
 import numpy as np

@@ -50,8 +50,8 @@ cdef double SMALL_GAP = 1e-9
 cdef double PART_OF_RISE = 0.3
 
 
-cdef class BCFWKernel(DualVisitor):
-    """The arrays of one BCFW run and the visits that change them.
+cdef class ExpectationVisitor(DualVisitor):
+    """Visits that keep the expectations mu_i of each item and move them with w.
 
     Parameters
     ----------
@@ -59,12 +59,57 @@ cdef class BCFWKernel(DualVisitor):
         As for `DualVisitor`.
     expected : Potentials of float64
         The expectations mu_i: changed in place.
-    active : ActiveSets
-        The labellings that mu_i mixes: changed in place.
     """
 
     cdef double[::1] local
     cdef double[:, ::1] tied
+    cdef Values kept                # mu_i of the item that is visited
+
+    def __init__(self, item, offsets, scale, gaps, sampler, *, expected):
+        super().__init__(item, offsets, scale, gaps, sampler)
+        self.local = expected.local.reshape(-1)
+        self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
+
+    cdef bint visit(self, Py_ssize_t i) noexcept nogil:
+        """Visit item i; return False if a number is not finite."""
+        if self.is_empty(i):
+            self.record_gap(i, 0.0)
+            return True
+        self.item.set_item(i)
+        self.kept = Values(
+            &self.local[self.item.first_local(i)], &self.tied[i, 0]
+        )
+        return self.improve(i)
+
+    cdef bint improve(self, Py_ssize_t i) noexcept nogil:
+        """Visit item i, whose potentials and expectations have been taken."""
+        return True
+
+    cdef void measure(self, Py_ssize_t i, Values away) noexcept nogil:
+        """Take the change from other expectations to the expected ones."""
+        self.item.set_change(self.item.expected, away)
+        self.item.sum_features()
+        self.sums.measure(self.scale[i])
+
+    cdef void move(self, Py_ssize_t i, Values away, double step) noexcept nogil:
+        """Move mu_i and the weights by a step along the measured change."""
+        cdef Values to = self.item.expected
+        shift(self.kept.local, to.local, away.local, step, self.item.n_local)
+        shift(self.kept.tied, to.tied, away.tied, step, self.item.n_tied)
+        self.sums.add_to_weights(-self.scale[i] * step)
+
+
+cdef class BCFWKernel(ExpectationVisitor):
+    """The arrays of one BCFW run and the visits that change them.
+
+    Parameters
+    ----------
+    item, offsets, scale, gaps, sampler, expected
+        As for `ExpectationVisitor`.
+    active : ActiveSets
+        The labellings that mu_i mixes: changed in place.
+    """
+
     cdef int[:, ::1] paths          # (most, N): labelling k of item i, its positions
     cdef double[:, ::1] share       # (most, n)
     cdef int[::1] size              # (n,) labellings of each item
@@ -73,40 +118,28 @@ cdef class BCFWKernel(DualVisitor):
     cdef Values away                # a buffer: the labelling that loses share
 
     def __init__(self, item, offsets, scale, gaps, sampler, *, expected, active):
-        super().__init__(item, offsets, scale, gaps, sampler)
-        self.local = expected.local.reshape(-1)
-        self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
+        super().__init__(item, offsets, scale, gaps, sampler, expected=expected)
         self.paths = addressable(active.paths)
         self.share, self.size = active.share, active.size
         self.most = len(active.share)
         self.path = np.empty(self.item.most_local, dtype=np.intc)
         self.away = self.item.new_values()
 
-    cdef bint visit(self, Py_ssize_t i) noexcept nogil:
-        """Visit item i; return False if a number is not finite."""
-        cdef double best, gap
-        cdef Values kept
-        if self.is_empty(i):
-            self.record_gap(i, 0.0)
-            return True
-        self.item.set_item(i)
-        kept.local = &self.local[self.item.first_local(i)]
-        kept.tied = &self.tied[i, 0]
-        best = self.argmax_at(self.item.potentials, &self.path[0])
-        gap = best - self.item.inner(kept, self.item.potentials)
+    cdef bint improve(self, Py_ssize_t i) noexcept nogil:
+        """Record the gap of item i, and move its share to the best labelling."""
+        cdef double best = self.argmax_at(self.item.potentials, &self.path[0])
+        cdef double gap = best - self.item.inner(self.kept, self.item.potentials)
         if not isfinite(gap):
             return False
         self.record_gap(i, max(gap, 0.0))
-        if gap <= 0.0:
-            return True
-        return self.improve(i, kept, best)
+        return gap <= 0.0 or self.move_share(i, best)
 
-    cdef bint improve(self, Py_ssize_t i, Values kept, double best) noexcept nogil:
+    cdef bint move_share(self, Py_ssize_t i, double best) noexcept nogil:
         """Move share of item i to its best labelling; return whether all is finite."""
         cdef double low, step
         cdef Py_ssize_t lowest, place = self.place_of_path(i)
         if place == self.most:
-            if self.replace_least(i, kept, best):
+            if self.replace_least(i, best):
                 return True
             place = self.extreme(i, 1.0, &best)
         lowest = self.extreme(i, -1.0, &low)
@@ -116,16 +149,14 @@ cdef class BCFWKernel(DualVisitor):
         if step != step:
             return False
         step = min(step, self.share[lowest, i])
-        self.move(kept, i, step)
+        self.move(i, self.away, step)
         self.share[place, i] += step
         self.share[lowest, i] -= step
         if lowest > 0 and self.share[lowest, i] == 0.0:
             self.remove(i, lowest)
         return True
 
-    cdef bint replace_least(
-        self, Py_ssize_t i, Values kept, double best
-    ) noexcept nogil:
+    cdef bint replace_least(self, Py_ssize_t i, double best) noexcept nogil:
         """Have the best labelling take the place of the one of smallest share.
 
         Return False if the dual would fall.
@@ -141,7 +172,7 @@ cdef class BCFWKernel(DualVisitor):
             < self.share[least, i]
         ):
             return False
-        self.move(kept, i, self.share[least, i])
+        self.move(i, self.away, self.share[least, i])
         self.set_path(i, least)
         return True
 
@@ -199,20 +230,10 @@ cdef class BCFWKernel(DualVisitor):
 
         ``linear`` is the difference of their scores.
         """
-        cdef Values target = self.item.expected
-        self.item.set_certain(to, target)
+        self.item.set_certain(to, self.item.expected)
         self.item.set_certain(self.member(i, away), self.away)
-        self.item.set_change(target, self.away)
-        self.item.sum_features()
-        self.sums.measure(self.scale[i])
+        self.measure(i, self.away)
         return linear_step(linear, self.sums, 0.0)
-
-    cdef void move(self, Values kept, Py_ssize_t i, double step) noexcept nogil:
-        """Move the expectations and the weights by a step along the change."""
-        cdef Values target = self.item.expected
-        shift(kept.local, target.local, self.away.local, step, self.item.n_local)
-        shift(kept.tied, target.tied, self.away.tied, step, self.item.n_tied)
-        self.sums.add_to_weights(-self.scale[i] * step)
 
     cdef void remove(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
         """Remove labelling k of item i: the last one takes its place."""
@@ -226,36 +247,41 @@ cdef class BCFWKernel(DualVisitor):
         self.size[i] = <int> last
 
 
-cdef class MixtureKernel(DualVisitor):
+cdef class MixtureKernel(ExpectationVisitor):
     """The arrays of one run with Gini's entropy, and the visits that change them.
 
     Parameters
     ----------
-    item, offsets, scale, gaps, sampler
-        As for `DualVisitor`.
-    expected : Potentials of float64
-        The expectations mu_i: changed in place.
+    item, offsets, scale, gaps, sampler, expected
+        As for `ExpectationVisitor`.
+    curvature : ndarray of shape (2,)
+        That of moves before, see the attribute.
+
+    Attributes
+    ----------
+    curvature : ndarray of shape (2,)
+        The sums of the curvatures of R and of H along local changes, in moves with the
+        curvature 1 of H.
     """
 
-    cdef double[::1] local
-    cdef double[:, ::1] tied
     cdef Mixture mixture
     cdef Values scores              # a buffer: those of the mixture
     cdef double of_penalty          # the sum of the curvatures of R, of local changes
     cdef double of_entropy          # the same of H, times the scale of each item
     cdef double of_move             # the same of one move with the curvature 1
 
-    def __init__(self, item, offsets, scale, gaps, sampler, *, expected):
-        super().__init__(item, offsets, scale, gaps, sampler)
-        self.local = expected.local.reshape(-1)
-        self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
+    def __init__(self, item, offsets, scale, gaps, sampler, *, expected, curvature):
+        super().__init__(item, offsets, scale, gaps, sampler, expected=expected)
         self.mixture = Mixture(self.item.inference)
         self.mixture.allow_tied_factor(self.item.tying.with_weight(self.item.n_tied))
         self.mixture.part = PART_OF_RISE
         self.scores = self.item.new_values()
-        # As after one move without features: no move is too small to divide by.
-        self.of_penalty, self.of_move = 0.0, np.mean(scale)
-        self.of_entropy = self.of_move
+        self.of_move = np.mean(scale)
+        self.of_penalty, self.of_entropy = self.of_move * curvature
+
+    @property
+    def curvature(self):
+        return np.array([self.of_penalty, self.of_entropy]) / self.of_move
 
     def set_factors(self, code, value, bias_factor):
         """Have visits move weights by factors, which change the curvature of R.
@@ -266,28 +292,23 @@ cdef class MixtureKernel(DualVisitor):
         self.of_penalty *= self.of_move / self.of_entropy
         self.of_entropy = self.of_move
 
-    cdef bint visit(self, Py_ssize_t i) noexcept nogil:
-        """Visit item i; return False if a number is not finite."""
-        cdef Values kept, target = self.item.expected, slope = self.item.potentials
+    cdef bint improve(self, Py_ssize_t i) noexcept nogil:
+        """Record the gap of item i, and move its expectations to the mixture."""
+        cdef Values slope = self.item.potentials
         cdef double linear, curvature, step
-        if self.is_empty(i):
-            self.record_gap(i, 0.0)
-            return True
-        self.item.set_item(i)
-        kept.local = &self.local[self.item.first_local(i)]
-        kept.tied = &self.tied[i, 0]
-        if not isfinite(self.solve(i, kept)):
+        if not isfinite(self.solve(i)):
             return False
-        self.item.set_change(target, kept)
+        self.measure(i, self.kept)
         curvature = ops.dot(
             &self.item.change[0], &self.item.change[0], self.item.n_local
         )
-        linear = self.item.inner(target, slope) - self.item.inner(kept, slope)
+        linear = (
+            self.item.inner(self.item.expected, slope)
+            - self.item.inner(self.kept, slope)
+        )
         self.record_gap(i, max(linear - 0.5 * curvature, 0.0))
         if not linear > 0.0:
             return linear <= 0.0
-        self.item.sum_features()
-        self.sums.measure(self.scale[i])
         self.of_penalty += max(
             self.sums.quadratic - self.of_tied(i) * ops.dot(
                 &self.sums.edge[0], &self.sums.edge[0], self.item.n_tied
@@ -298,21 +319,20 @@ cdef class MixtureKernel(DualVisitor):
         step = linear_step(linear, self.sums, curvature)
         if step != step:
             return False
-        shift(kept.local, target.local, kept.local, step, self.item.n_local)
-        shift(kept.tied, target.tied, kept.tied, step, self.item.n_tied)
-        self.sums.add_to_weights(-self.scale[i] * step)
+        self.move(i, self.kept, step)
         return True
 
     # The mixture maximises <mu, scores> + H(mu) - b / 2 ||tied(mu)||^2, so that its
     # scores are those of the gradient divided by 1 + c, with u - 1/2 added to the local
     # ones, and b = d / (1 + c) times the tied expectations to the tied ones.
-    cdef double solve(self, Py_ssize_t i, Values kept) noexcept nogil:
+    cdef double solve(self, Py_ssize_t i) noexcept nogil:
         """Make the potentials of item i the gradient; write the mixture as expected.
 
         The value is not finite if a score is not.
         """
         cdef Py_ssize_t k
-        cdef Values target = self.item.expected, slope = self.item.potentials
+        cdef Values kept = self.kept, slope = self.item.potentials
+        cdef Values target = self.item.expected
         cdef double value, factor = 1.0 / (
             1.0
             + PART_OF_CURVATURE * self.scale[i] * self.of_penalty / self.of_entropy
@@ -326,7 +346,7 @@ cdef class MixtureKernel(DualVisitor):
             self.scores.tied[k] = factor * slope.tied[k]
             if self.mixture.has_weight[k]:
                 self.scores.tied[k] += self.mixture.tied_factor * kept.tied[k]
-        self.mixture.start = self.value_at(kept)
+        self.mixture.start = self.value_at()
         self.item.inference.set_tied(self.scores.tied, False)
         memset(target.tied, 0, self.item.n_tied * sizeof(double))
         value = self.mixture.solve(self.scores, target.local, SMALL_GAP)
@@ -338,9 +358,10 @@ cdef class MixtureKernel(DualVisitor):
         """Return the curvature of R along tied expectations of item i."""
         return self.scale[i] * self.item.weights.bias_factor
 
-    cdef double value_at(self, Values kept) noexcept nogil:
+    cdef double value_at(self) noexcept nogil:
         """Return what the mixture maximises, where it is at kept expectations."""
         cdef Py_ssize_t k
+        cdef Values kept = self.kept
         cdef double squares = 0.0, value = self.item.inner(kept, self.scores)
         for k in range(self.item.n_local):
             value += 0.5 * kept.local[k] * (1.0 - kept.local[k])
