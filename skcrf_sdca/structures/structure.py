@@ -181,9 +181,10 @@ class Structure(ABC):
         """Return bounds of squared distances between labellings, by all features.
 
         Two paths of one label each, which disagree everywhere, give the bound
-        R_i = 2 (||sum_t |x_t|||^2 + T^2 + 2 + (T - 1)^2), the last two terms for models
-        of sequences only. It is attained where no feature is negative. [LePriol18, App.
-        C] has the known labels for one of the two, which is at least half as much.
+        R_i = 2 (||sum_t |x_t|||^2 + T^2 + 2 + (T - 1)^2), the last two terms for chains
+        only, see `squared_radii_of_ties`. A chain of order 1 attains it where no
+        feature is negative. [LePriol18, App. C] has the known labels for one of the
+        two, which is at least half as much.
 
         Returns
         -------
@@ -207,8 +208,9 @@ class Structure(ABC):
         -------
         radii : ndarray of shape (n,)
             At least half the squared distance of the features of two labellings of a
-            sequence, without those of positions: the start, the end, and T - 1 pairs
-            of neighbours. 0 for a table.
+            sequence, without those of positions. Of a chain these are the start, the
+            end, and T - 1 pairs of neighbours. 0 for a table. Tuples and segments have
+            more features, which are left out: there it is a size and no bound.
         """
         lengths = self.data.lengths.astype(np.float64)
         if self.is_table:

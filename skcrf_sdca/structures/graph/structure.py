@@ -5,6 +5,7 @@ import numpy as np
 from skcrf_sdca._kernels.visits._tying import NoEnds
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.graph.junction_tree import junction_trees
@@ -92,6 +93,12 @@ class Graph(CompiledRows, Structure):
     def log_counts(self):
         """Return the logarithm of the number of labellings of each graph."""
         return self.data.lengths * np.log(self.n_labels)
+
+    def squared_radii_of_ties(self):
+        """Return bounds as `Structure` does, from the sums of the edges' features."""
+        features = np.minimum(abs(self.edges.features), 1e100)
+        parts = split_rows(features, self.edges.offsets)
+        return np.array([np.square(own.sum(axis=0)).sum() for own in parts])
 
     def _new_scores(self, local, tied, offsets, begin, end):
         return self.scores_type(self.trees, local, tied, offsets, begin)
