@@ -2,12 +2,19 @@
 
 import contextlib
 import sys
+import warnings
 from typing import NamedTuple
 
 from sklearn.base import clone
 
 from skcrf_sdca._utils.messages import counted
-from skcrf_sdca.estimators.alpha_path import Part, best_candidate, candidates
+from skcrf_sdca.estimators.alpha_path import (
+    Part,
+    SearchBoundWarning,
+    best_candidate,
+    bound_message,
+    candidates,
+)
 from skcrf_sdca.metrics._scorers import scorer_of_labels
 
 # Without a file of its own, one sentence of so many is kept aside.
@@ -16,6 +23,8 @@ KEPT_ASIDE = 10
 
 # The penalty without a search, as alpha times the number of sentences, and l1 ratio.
 DEFAULT = 1.0, 0.0
+
+BEYOND = "Compare it with a fit by --alpha, {beyond:g} / n or beyond"
 
 
 class Found(NamedTuple):
@@ -49,7 +58,8 @@ def best_penalty(tagger, train, held_out, search, say):
     """Return the candidate whose model is best on held-out sentences; ``say`` each.
 
     ``search`` is one of SEARCHES of `alpha_path`. It judges by fits that end early. So
-    the best one and the default are fitted to the end, and the better is returned.
+    the best one and the default are fitted to the end, and the better is returned;
+    SearchBoundWarning if no candidate was beyond it.
     """
     features, crf = tagger[0], clone(tagger[-1])
     crf.set_params(verbose=0, checkpoint=None, warm_start=False)
@@ -68,6 +78,8 @@ def best_penalty(tagger, train, held_out, search, say):
             last[strength, l1_ratio] = score
             say(f"{_told(strength, l1_ratio, metric, score)}, fitted to the end")
     best = max(last, key=last.__getitem__)
+    if best == best_candidate(tried)[:2] and (message := bound_message(tried, BEYOND)):
+        warnings.warn(message, SearchBoundWarning, stacklevel=2)
     return Found(*best, last[best], metric)
 
 

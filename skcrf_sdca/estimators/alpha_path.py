@@ -372,10 +372,14 @@ class SearchBoundWarning(UserWarning):
     """
 
 
-def bound_message(tried: Iterable[Candidate]) -> str | None:
+def bound_message(
+    tried: Iterable[Candidate],
+    advice: str = "Add strengths {way} to {beyond:g} or beyond",
+) -> str | None:
     """Return the text of a SearchBoundWarning, or None if the best is inside.
 
-    A strength whose neighbour has the same score is inside.
+    A strength whose neighbour has the same score is inside. ``advice`` says how to try
+    the alpha n ``beyond`` the bound, in the ``way`` up or down.
 
     >>> from skcrf_sdca.estimators.alpha_path import Candidate, bound_message
     >>> tried = [Candidate(s, 0.0, (10.0 - s,)) for s in (3.0, 1.0, 0.3)]
@@ -394,11 +398,11 @@ def bound_message(tried: Iterable[Candidate]) -> str | None:
     if own[strengths[neighbour]] == best.score:
         return None
     word, way = ("smallest", "down") if at == 0 else ("largest", "up")
-    beyond = 0.1 if at == 0 else 10.0
+    beyond = best.strength * (0.1 if at == 0 else 10.0)
     return (
         f"the best alpha n, {best.strength:g}, is the {word} of the strengths: a "
-        f"{word.replace('est', 'er')} one may be better. Add strengths {way} to "
-        f"{beyond * best.strength:g} or beyond"
+        f"{word.replace('est', 'er')} one may be better. "
+        f"{advice.format(way=way, beyond=beyond)}"
     )
 
 

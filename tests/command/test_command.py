@@ -1385,6 +1385,37 @@ def test_a_search_keeps_nothing_that_is_worse_than_the_default(
     assert load_model(model)[-1].alpha == pytest.approx(1 / 40)
 
 
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    ("scores", "warning"),
+    [
+        (
+            (0.5, 0.7, 0.9),
+            "the best alpha n, 0.1, is the smallest of the strengths: a ",
+        ),
+        ((0.5, 0.9, 0.7), None),
+    ],
+)
+def test_a_search_tells_of_a_best_penalty_at_the_edge(
+    run, tmp_path, monkeypatch, scores, warning
+):
+    train = tmp_path / "t"
+    train.write_text("Peter B-PER\nleft O\n\nit O\nrains O\n\n" * 20)
+    strengths = 3.0, 1.0, 0.1
+    tried = [
+        Candidate(*own, 0.0, (s,)) for *own, s in zip(strengths, scores, strict=True)
+    ]
+    monkeypatch.setattr(_search, "candidates", lambda *_, **__: iter(tried))
+    options = ["-o", tmp_path / "m", "--search", "--dev", train]
+    status, _, progress = run("train", train, *options)
+    assert status == 0
+    told = re.search(r"warning: (the best alpha n.*)", progress)
+    assert (told is None) == (warning is None)
+    if warning:
+        assert told[1].startswith(warning)
+        assert told[1].endswith("a fit by --alpha, 0.01 / n or beyond")
+
+
 def test_a_search_needs_sentences_and_no_penalty(files, run, tmp_path, capsys):
     few = tmp_path / "few"
     few.write_text("a B\n\n" * 9)
