@@ -16,7 +16,10 @@ from skcrf_sdca._utils.parallel import over_ranges
 
 
 class Targets(Protocol):
-    """Distributions q_i over labellings; the loss compares the model with them."""
+    """Distributions q_i over labellings; the loss compares the model with them.
+
+    ``given`` is the array of all positions that they were made of.
+    """
 
     def check(self, structure):
         """Raise ValueError if these are not targets of the structure's sequences."""
@@ -67,7 +70,7 @@ class Labels:
     entropy = 0.0
 
     def __init__(self, labels):
-        self.labels = labels
+        self.labels = self.given = labels
 
     def check(self, structure):
         """Raise ValueError if there is not one label for each position."""
@@ -264,7 +267,9 @@ class SoftLabels:
         structure forbids get the probability 0, and the probabilities of the others are
         divided by their sum.
         """
-        return cls(structure, partial(structure.soft_scores, probabilities))
+        soft = cls(structure, partial(structure.soft_scores, probabilities))
+        soft.given = probabilities
+        return soft
 
 
 class PartialLabels(SoftLabels):
@@ -284,7 +289,7 @@ class PartialLabels(SoftLabels):
     """
 
     def __init__(self, structure, possible):
-        self.possible = possible
+        self.possible = self.given = possible
         self.allowed = structure.label_rows_of_states(possible)
         super().__init__(structure, partial(self._scores, structure.new_parameters()))
 

@@ -18,7 +18,6 @@ from skcrf_sdca._utils import mapped_arrays
 from skcrf_sdca._utils.archives import INT, opened_members
 from skcrf_sdca._utils.files import atomic_write, checked_read
 from skcrf_sdca._utils.memory import BLOCK
-from skcrf_sdca.objective.targets import Labels, PartialLabels
 from skcrf_sdca.solvers.monitor import Observer
 
 # The members with the checksum of the data, and with the name of the solver.
@@ -134,12 +133,7 @@ def checksum_of(problem):
     """Return a checksum of the data of a problem, and of the form of its weights."""
     X, checksum = problem.data.X, problem.new_parameters().w.size
     arrays = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
-    arrays.append(problem.offsets)
-    targets = problem.targets
-    if isinstance(targets, Labels):
-        arrays.append(targets.labels)
-    elif isinstance(targets, PartialLabels):
-        arrays.append(targets.possible)
+    arrays += [problem.offsets, problem.targets.given]
     if isinstance(problem.constraints, tuple):
         arrays += problem.constraints
     for array in arrays:

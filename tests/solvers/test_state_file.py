@@ -209,6 +209,17 @@ def test_the_state_of_other_partly_known_labels_is_refused(tmp_path):
         crf.fit(X, [*y[:-1], Y[-1]])
 
 
+def test_the_state_of_other_soft_labels_is_refused(tmp_path):
+    crf = OEGCRF(checkpoint=tmp_path / "state", warm_start=True, random_state=0)
+    n_labels = len({label for labels in Y for label in labels})
+    rng = np.random.default_rng(0)
+    y = [rng.dirichlet(np.ones(n_labels), size=len(labels)) for labels in Y]
+    n_iter = crf.fit(X, y).n_iter_
+    assert crf.fit(X, y).n_iter_ < n_iter
+    with pytest.raises(ValueError, match="is of a fit to other data, or of another"):
+        crf.fit(X, [*y[:-1], y[-1][::-1]])
+
+
 def test_the_state_of_another_model_is_refused(fitted):
     with pytest.raises(ValueError, match="state of a fit by the same estimator"):
         OEGCRF(checkpoint=fitted.checkpoint, warm_start=True).fit(X, Y)
