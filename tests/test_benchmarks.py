@@ -19,6 +19,7 @@ from reference import all_features, all_paths
 from samples import make_problem
 from skcrf_sdca import OEGCRF, DualityGapMonitor, PackedSequences
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.solvers.sdca import SDCA
 
 FOLDER = Path(__file__).parents[1] / "examples" / "benchmarks"
 # Scripts that draw or print the runs of the campaign: the file that each is asked to
@@ -276,6 +277,27 @@ def test_the_minimum_with_half_spaces_is_found(monkeypatch, C):
     # At the minimum all tangents that are used have the largest value.
     at_minimum = values - slopes @ (s @ slopes)
     assert_allclose(at_minimum[s > 1e-9], at_minimum.max(), atol=1e-9)
+
+
+@pytest.mark.parametrize(("way", "times"), [("catalyst", 1.0), ("theory", 2.0)])
+def test_centres_have_the_momentum_of_the_papers(monkeypatch, way, times):
+    monkeypatch.syspath_prepend(FOLDER)
+    *_, points = importlib.import_module("acceleration").WAYS[way]
+    X, y = make_chains(130, n_labels=3, n_features=4, random_state=0)
+    problem = make_problem(X, y, 3, 0.01)
+    run = points(problem, np.random.default_rng(0), solver=SDCA)
+    weights = [run.model.w.copy()]
+    for _ in range(3):
+        run.epoch()
+        run.certify()
+        weights.append(run.model.w.copy())
+    z, kappa = run.proximal.penalty.center, run.proximal.penalty.kappa
+    root = (1.0 + times * kappa) ** -0.5
+    momentum = (1.0 - root) / (1.0 + root)
+    assert_allclose(z, weights[2] + momentum * (weights[2] - weights[1]))
+    if way == "theory":
+        largest = problem.structure.squared_radii().max()
+        assert_allclose(kappa, largest / (0.01 * len(X)) - 1.0)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

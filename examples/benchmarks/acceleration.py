@@ -5,7 +5,10 @@
 Each fit ends at the default tolerance, or after 200 epochs (--epochs). "scalar" is the
 proximal point iteration with the same kappa for all features of the same size, "metric"
 is the default, and "momentum" is the default from points that are extrapolated, as
-those of Catalyst: z = w + 0.6 (w - w'), with w' the weights one epoch before. The other
+those of Catalyst: z = w + 0.6 (w - w'), with w' the weights one epoch before.
+"catalyst" is "scalar" with the momentum of Catalyst itself, (1 - sqrt q) / (1 + sqrt q)
+for q = alpha / (alpha + kappa). "theory" has kappa = max R_i / n - alpha for all
+weights, and the same momentum for q = alpha / (alpha + 2 kappa) [1]_. The other
 estimators, which are not accelerated, have the way "plain" alone.
 
 Oracle calls are counted in passes over the data. The seconds are of the processor: for
@@ -14,6 +17,11 @@ has the epochs of each seed, and medians of the rest. "noisy", "addresses" and "
 are made, see made_texts.py. The tasks "nl" and "upos" have the features of
 examples/text/crfsuite_tutorial.py and of `upos_features`; they are read from the folder
 that SKCRF_SDCA_DATA names.
+
+References
+----------
+.. [1] Shalev-Shwartz, Zhang, "Accelerated proximal stochastic dual coordinate ascent
+   for regularized loss minimization", Mathematical Programming, 2016.
 """
 
 import argparse
@@ -21,6 +29,7 @@ import gzip
 import os
 import sys
 import warnings
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from time import process_time
@@ -39,18 +48,67 @@ from skcrf_sdca import (
     SGDCRF,
     SequenceVectorizer,
 )
+from skcrf_sdca.estimators import solver_choice
 from skcrf_sdca.solvers import monitor, proximal
+from skcrf_sdca.solvers.proximal import ProximalPoint
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "text"))
 
 N_ALPHAS = (10.0, 1.0, 0.1, 0.01, 0.001)
 EPOCHS, QUICK_SEQUENCES, QUICK_EPOCHS = 200, 200, 3
-# The acceleration, the exponent of frequencies, and the extrapolation.
+DEFAULTS = {name: getattr(proximal, name) for name in ("EXPONENT", "FEATURES")}
+
+
+class Extrapolated(ProximalPoint):
+    """Proximal points whose centre is beyond the weights, by a share of the step."""
+
+    def share(self):
+        """Return the share of the step from the weights one epoch before."""
+        return 0.6
+
+    def _center(self):
+        w = self.model.w
+        before = vars(self).get("before", w)
+        self.before = w.copy()
+        return w + self.share() * (w - before)
+
+
+class Catalyst(Extrapolated):
+    """The share is that of Catalyst: (1 - sqrt q) / (1 + sqrt q)."""
+
+    # 1 / q - 1, over kappa / alpha.
+    times = 1.0
+
+    def share(self):
+        """Return the share for kappa of this epoch."""
+        root = (1.0 + self.times * self._kappa()) ** -0.5
+        return (1.0 - root) / (1.0 + root)
+
+
+class Theory(Catalyst):
+    """kappa and the share are those of Shalev-Shwartz and Zhang."""
+
+    times = 2.0
+
+    @cached_property
+    def radius(self):
+        """The largest R_i."""
+        return self.problem.structure.squared_radii().max()
+
+    def _kappa(self):
+        strength = self.problem.strength * self.problem.n_sequences
+        return max(self.radius / strength - 1.0, 0.0)
+
+
+# The acceleration, how kappa differs from its rule, and the proximal points.
+SAME = {"EXPONENT": 0.0}
 WAYS = {
-    "plain": (None, 0.0, 0.0),
-    "scalar": ("auto", 0.0, 0.0),
-    "metric": ("auto", 0.25, 0.0),
-    "momentum": ("auto", 0.25, 0.6),
+    "plain": (None, {}, ProximalPoint),
+    "scalar": ("auto", SAME, ProximalPoint),
+    "metric": ("auto", {}, ProximalPoint),
+    "momentum": ("auto", {}, Extrapolated),
+    "catalyst": ("auto", SAME, Catalyst),
+    "theory": ("auto", {**SAME, "FEATURES": np.inf}, Theory),
 }
 
 
@@ -113,25 +171,13 @@ def load(name):
     return SequenceVectorizer().fit_transform(X), y
 
 
-def extrapolating(momentum):
-    """Return a function of the next z, beyond the weights."""
-
-    def center(self):
-        w = self.model.w
-        before = vars(self).get("before", w)
-        self.before = w.copy()
-        return w + momentum * (w - before)
-
-    return center
-
-
 def fit(name, X, y, n_alpha, way, epochs, seed, l1_ratio):
     """Return epochs, passes of oracle calls, seconds, and seconds of an epoch.
 
     The epochs are 0 if the fit does not end. ``n_alpha`` is the strength of L2.
     """
-    acceleration, proximal.EXPONENT, momentum = WAYS[way]
-    proximal.ProximalPoint._center = extrapolating(momentum)
+    acceleration, of_kappa, solver_choice.ProximalPoint = WAYS[way]
+    vars(proximal).update(DEFAULTS | of_kappa)
     strength = n_alpha / (1.0 - l1_ratio) / len(X)
     crf = ESTIMATORS[name](strength, l1_ratio=l1_ratio, max_iter=epochs)
     own = {"acceleration": acceleration, "random_state": seed}
