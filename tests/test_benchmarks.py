@@ -20,6 +20,7 @@ from samples import make_problem
 from skcrf_sdca import OEGCRF, DualityGapMonitor, PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.solvers.sdca import SDCA
+from twins import OEGTwin
 
 FOLDER = Path(__file__).parents[1] / "examples" / "benchmarks"
 # Scripts that draw or print the runs of the campaign: the file that each is asked to
@@ -277,6 +278,21 @@ def test_the_minimum_with_half_spaces_is_found(monkeypatch, C):
     # At the minimum all tangents that are used have the largest value.
     at_minimum = values - slopes @ (s @ slopes)
     assert_allclose(at_minimum[s > 1e-9], at_minimum.max(), atol=1e-9)
+
+
+@pytest.mark.parametrize("start", [(3.0, 0.0), (3.0, 3.0), (14.0, 14.0)])
+def test_starts_of_oeg_at_edges_are_those_of_its_twin(monkeypatch, start):
+    monkeypatch.syspath_prepend(FOLDER)
+    rng = np.random.default_rng(0)
+    X = [rng.uniform(size=(length, 3)) for length in (1, 2, 4)]
+    y = [np.array([2]), np.array([0, 1]), np.array([1, 1, 0, 1])]
+    problem = make_problem(X, y, 3, 0.1)
+    run = importlib.import_module("oeg_starts").Run(problem, start, rng)
+    twin = OEGTwin(X, y, 3, 0.1, at_nodes=start[0], at_edges=start[1], first_step=0.5)
+    for i in rng.integers(3, size=20):
+        assert_allclose(run.p.w, twin.w, rtol=0, atol=1e-10)
+        run.visit(i, 5)
+        twin.visit(i, 5)
 
 
 @pytest.mark.parametrize(("way", "times"), [("catalyst", 1.0), ("theory", 2.0)])
