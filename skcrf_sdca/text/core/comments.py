@@ -16,6 +16,8 @@ from skcrf_sdca.text.core.rows import Block, Numbered, without_ends
 
 DOCUMENT = "-DOCSTART-"
 _COMMENT = re.compile(r"#+[ \t]|##|#(begin|end) document\b")
+# The part of speech of the word "#" in the Penn Treebank, and of no other word.
+_TAG = "#"
 
 
 def without_comments(
@@ -125,7 +127,7 @@ class Comments:
             n = counted(self._n_left_out, "line")
             first = place(self._file, self._first_left_out)
             self._reading.take("comments", f"{n}, first {first}", option="comment")
-        if self._others and self._of_kept.isdisjoint(self._others):
+        if self._others and self._of_kept.isdisjoint(self._others | {_TAG}):
             self._reading.odd(
                 f"{place(self._file, self._first_kept)}: is it a comment? No other "
                 "line has a label that lines with '#' have; say with "

@@ -65,6 +65,10 @@ def test_a_comment_with_the_columns_of_a_token_is_told():
     # A word of the text has a label that others have too.
     words, _, _ = read("# O\n1 O\nAnna B-PER\n\n# O\n")
     assert words == [["#", "1", "Anna"], ["#"]]
+    # The tag of a currency, as those of punctuation.
+    words, y, _ = read("About IN\n# #\n15 CD\nbillion CD\n")
+    assert words == [["About", "#", "15", "billion"]]
+    assert y == [["IN", "#", "CD", "CD"]]
 
 
 def test_an_empty_word_is_told():
