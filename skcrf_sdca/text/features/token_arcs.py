@@ -99,7 +99,8 @@ class TokenArcs:
         """Return the `MadeRows.sizes`, which take the time of an epoch."""
         known, found = self._known_sizes
         if found is None or not np.array_equal(weight, known):
-            found = (rows or self.feature_rows()).sizes(weight)
+            rows = self.feature_rows() if rows is None else rows
+            found = rows.sizes(weight)
             self._known_sizes = weight, found
         return found
 
