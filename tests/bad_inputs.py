@@ -936,70 +936,73 @@ def sample_weight(new):
     assert new().fit(DICTS, LABELS, 2.0).score(DICTS, LABELS, 2.0) == 1.0
 
 
+NAN, ONE = float("nan"), DICTS[:1]
+# Error, message, method, and its arguments, those by name last.
+WRONG_ARGUMENTS = (
+    (VE, "decoding must be one of", "predict", ONE, {"decoding": []}),
+    (VE, "decoding must be one of", "predict", ONE, {"decoding": NAN}),
+    (
+        VE,
+        "known: sequence 0, position 0 .* nan",
+        "predict",
+        ONE,
+        {"known": [[NAN, None]]},
+    ),
+    (VE, "known: .* float inf", "predict", ONE, {"known": [[None, float("inf")]]}),
+    (VE, "known: .* a list of str", "predict", ONE, {"known": [[["A"], None]]}),
+    (VE, "known: .* NAType", "predict", ONE, {"known": [[pandas.NA, "A"]]}),
+    (VE, "known: .* bytes b'A'", "predict", ONE, {"known": [[b"A", None]]}),
+    (TE, "known: sequence 0 is .* 'AB'", "predict", ONE, {"known": ["AB"]}),
+    (VE, "1 sequences, but known has 0", "predict", ONE, {"known": []}),
+    (VE, "2 items in X, but 1 labels in known", "predict", ONE, {"known": [["A"]]}),
+    (VE, "n must be an integer", "predict_n_best", ONE, {"n": 0}),
+    (VE, "n must be an integer", "predict_n_best", ONE, {"n": True}),
+    (VE, "n must be an integer", "predict_n_best", ONE, {"n": NAN}),
+    (VE, "n_draws must be an integer", "sample", ONE, {"n_draws": 1.5}),
+    (MemoryError, "n_draws", "sample", ONE, {"n_draws": 10**30}),
+    (VE, "seed a numpy.random.RandomState", "sample", ONE, {"random_state": NAN}),
+    (TE, "spans must be a list", "span_proba", ONE, {"spans": None}),
+    (
+        TE,
+        "spans: sequence 0, span 0",
+        "span_proba",
+        ONE,
+        {"spans": [[(NAN, 1, ["A"])]]},
+    ),
+    (VE, "spans: .* 0 to 5", "span_proba", ONE, {"spans": [[(0, 5, ["A"] * 5)]]}),
+    (VE, "Label 'A' is not of the scheme 'BIO'", "predict_spans", ONE, {}),
+    (
+        VE,
+        "Label 'A' is not of .* 'BIO'",
+        "span_proba",
+        ONE,
+        {"spans": [[(0, 1, "A")]]},
+    ),
+    (VE, "scheme must be one of", "predict_spans", ONE, {"scheme": NAN}),
+    (TE, "position must be an integer", "explain", ONE[0], {"position": "0"}),
+    (TE, "position must be an integer", "explain", ONE[0], {"position": NAN}),
+    (IndexError, "position: 9 is not in", "explain", ONE[0], {"position": 9}),
+    (TE, "labels must be a list of labels", "explain", ONE[0], 0, {"labels": "A"}),
+    (VE, "labels: .* among the labels", "explain", ONE[0], 0, {"labels": [[]]}),
+    (VE, "reference: .* among the", "explain", ONE[0], 0, {"reference": []}),
+    (TE, "path: sequence 0 is", "explain", ONE[0], 0, {"path": "AB"}),
+    (VE, "path: sequence 0, position 0", "explain", ONE[0], 0, {"path": [None] * 2}),
+    (TE, "feature_names must be", "explain", ONE[0], 0, {"feature_names": 5}),
+    (VE, "n == 0", "top_features", {"n": 0}),
+    (TE, "n must be an instance", "top_features", {"n": NAN}),
+    (VE, "threshold", "prune", {"threshold": NAN}),
+    (TE, "threshold", "prune", {"threshold": "1"}),
+    (TE, "transitions must be the name", "constrain", {"transitions": 5}),
+    (VE, "transitions holds", "constrain", {"transitions": [([], "A")]}),
+    (VE, "scheme must be one of", "constrain", {"transitions": "Bio"}),
+)
+
+
 @native_case
 def wrong_arguments_of_predictions(new):
     crf = trained(new, "dicts")
     state = pickle.dumps(vars(crf))
-    nan, X = float("nan"), DICTS[:1]
-    for error, message, method, *arguments in (
-        (VE, "decoding must be one of", "predict", X, {"decoding": []}),
-        (VE, "decoding must be one of", "predict", X, {"decoding": nan}),
-        (
-            VE,
-            "known: sequence 0, position 0 .* nan",
-            "predict",
-            X,
-            {"known": [[nan, None]]},
-        ),
-        (VE, "known: .* float inf", "predict", X, {"known": [[None, float("inf")]]}),
-        (VE, "known: .* a list of str", "predict", X, {"known": [[["A"], None]]}),
-        (VE, "known: .* NAType", "predict", X, {"known": [[pandas.NA, "A"]]}),
-        (VE, "known: .* bytes b'A'", "predict", X, {"known": [[b"A", None]]}),
-        (TE, "known: sequence 0 is .* 'AB'", "predict", X, {"known": ["AB"]}),
-        (VE, "1 sequences, but known has 0", "predict", X, {"known": []}),
-        (VE, "2 items in X, but 1 labels in known", "predict", X, {"known": [["A"]]}),
-        (VE, "n must be an integer", "predict_n_best", X, {"n": 0}),
-        (VE, "n must be an integer", "predict_n_best", X, {"n": True}),
-        (VE, "n must be an integer", "predict_n_best", X, {"n": nan}),
-        (VE, "n_draws must be an integer", "sample", X, {"n_draws": 1.5}),
-        (MemoryError, "n_draws", "sample", X, {"n_draws": 10**30}),
-        (VE, "seed a numpy.random.RandomState", "sample", X, {"random_state": nan}),
-        (TE, "spans must be a list", "span_proba", X, {"spans": None}),
-        (
-            TE,
-            "spans: sequence 0, span 0",
-            "span_proba",
-            X,
-            {"spans": [[(nan, 1, ["A"])]]},
-        ),
-        (VE, "spans: .* 0 to 5", "span_proba", X, {"spans": [[(0, 5, ["A"] * 5)]]}),
-        (VE, "Label 'A' is not of the scheme 'BIO'", "predict_spans", X, {}),
-        (
-            VE,
-            "Label 'A' is not of .* 'BIO'",
-            "span_proba",
-            X,
-            {"spans": [[(0, 1, "A")]]},
-        ),
-        (VE, "scheme must be one of", "predict_spans", X, {"scheme": nan}),
-        (TE, "position must be an integer", "explain", X[0], {"position": "0"}),
-        (TE, "position must be an integer", "explain", X[0], {"position": nan}),
-        (IndexError, "position: 9 is not in", "explain", X[0], {"position": 9}),
-        (TE, "labels must be a list of labels", "explain", X[0], 0, {"labels": "A"}),
-        (VE, "labels: .* among the labels", "explain", X[0], 0, {"labels": [[]]}),
-        (VE, "reference: .* among the", "explain", X[0], 0, {"reference": []}),
-        (TE, "path: sequence 0 is", "explain", X[0], 0, {"path": "AB"}),
-        (VE, "path: sequence 0, position 0", "explain", X[0], 0, {"path": [None] * 2}),
-        (TE, "feature_names must be", "explain", X[0], 0, {"feature_names": 5}),
-        (VE, "n == 0", "top_features", {"n": 0}),
-        (TE, "n must be an instance", "top_features", {"n": nan}),
-        (VE, "threshold", "prune", {"threshold": nan}),
-        (TE, "threshold", "prune", {"threshold": "1"}),
-        (TE, "transitions must be the name", "constrain", {"transitions": 5}),
-        (VE, "transitions holds", "constrain", {"transitions": [([], "A")]}),
-        (VE, "scheme must be one of", "constrain", {"transitions": "Bio"}),
-    ):
-        *arguments, named = arguments
+    for error, message, method, *arguments, named in WRONG_ARGUMENTS:
         assert_refused(error, message, getattr(crf, method), *arguments, **named)
         assert pickle.dumps(vars(crf)) == state, f"{method} has changed the estimator"
 
