@@ -405,6 +405,15 @@ def cut_table(X, lengths):
     return PackedSequences.from_lengths(X, lengths)
 
 
+def is_not_cut():
+    """Return the error for a table where sequences are needed."""
+    return ValueError(
+        f"{words().X} is one table, which does not say where a {words().sequence} "
+        f"begins; pass a list of arrays, or PackedSequences.from_lengths({words().X}, "
+        "lengths)."
+    )
+
+
 def is_table(X):
     """Return whether X is a table; no for what only a step of a pipeline may take."""
     try:

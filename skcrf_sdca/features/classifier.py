@@ -15,10 +15,10 @@ from skcrf_sdca._utils.sklearn_private import safe_indexing
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.feature_names import FeatureNames
-from skcrf_sdca.data.input_formats import check_has_items
+from skcrf_sdca.data.input_formats import check_has_items, is_not_cut
 from skcrf_sdca.data.label_encoding import encode_training_labels, plain_labels
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.features.per_token import joined_items
+from skcrf_sdca.features.per_token import joined_items, lists_beside
 from skcrf_sdca.features.transformer import SequenceTransformer
 
 __all__ = ["ClassifierFeatures"]
@@ -106,7 +106,7 @@ class ClassifierFeatures(MetaEstimatorMixin, SequenceTransformer):
         X : iterable of sequences
             As `PerToken` takes them: arrays, sparse matrices, data frames, or lists of
             what the classifier takes.
-        y : iterable of label lists
+        y : iterable of label lists, or beside PackedSequences one array
             None where the label is not known.
         groups : array-like of shape (n,), default=None
             Ignored: it is for `fit_transform`.
@@ -121,7 +121,7 @@ class ClassifierFeatures(MetaEstimatorMixin, SequenceTransformer):
             If X and y are not of this form, or the classifier has no ``predict_proba``.
         """
         items, offsets = self._items(X)
-        classes, labels = _labels_of(y, offsets)
+        classes, labels = _labels_of(X, y, offsets)
         self._fit_to(items, classes, labels)
         return self
 
@@ -149,7 +149,7 @@ class ClassifierFeatures(MetaEstimatorMixin, SequenceTransformer):
             As `fit`, and if there are fewer sequences, or groups, than folds.
         """
         items, offsets = self._items(X)
-        classes, labels = _labels_of(y, offsets)
+        classes, labels = _labels_of(X, y, offsets)
         proba = cross_val_predict(
             self.classifier,
             items,
@@ -259,17 +259,14 @@ def _sequences(X):
     """Return the items of all sequences and the offsets; ValueError for a table."""
     items, offsets = joined_items(X)
     if offsets is None:
-        raise ValueError(
-            f"{words().X} is one table, which does not say where a {words().sequence} "
-            "begins; pass a list of arrays, or "
-            f"PackedSequences.from_lengths({words().X}, lengths)."
-        )
+        raise is_not_cut()
     return items, offsets
 
 
-def _labels_of(y, offsets):
+def _labels_of(X, y, offsets):
     """Return the classes, and the index of the label of each item, -1 if unknown."""
-    classes, labels, _ = encode_training_labels(y, np.diff(offsets))
+    lists = lists_beside(X, y)
+    classes, labels, _ = encode_training_labels(lists, np.diff(offsets))
     return classes, labels
 
 

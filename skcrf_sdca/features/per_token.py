@@ -32,7 +32,7 @@ from skcrf_sdca.data.containers import (
     plain_column,
 )
 from skcrf_sdca.data.feature_names import FeatureNames, same_names
-from skcrf_sdca.data.input_formats import check_has_items, is_table
+from skcrf_sdca.data.input_formats import PACKED, check_has_items, is_table
 from skcrf_sdca.data.label_encoding import encode_labels, encode_training_labels
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.sequence_lists import as_sequence_list
@@ -106,7 +106,7 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
             frames with a row for each item; or sequences that are lists of items of any
             type that the transformer takes: dicts, strings, lists of strings, rows of
             numbers.
-        y : iterable of label lists, default=None
+        y : iterable of label lists, or beside PackedSequences one array, default=None
             Labels of the items, for transformers that learn from labels. Labels that
             are not known, as a CRF takes them, are for others alone.
         **params : dict
@@ -161,7 +161,7 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
             check_has_items(len(offsets) - 1, offsets[-1])
             routed = {m: _for_items(routed[m], offsets) for m in _FITTING}
             if y is not None:
-                y = self._for_items(y, np.diff(offsets))
+                y = self._for_items(lists_beside(X, y), np.diff(offsets))
         with _output_of(offsets):
             output, transformer = fit_transform(
                 clone(self.transformer), items, y, routed
@@ -292,6 +292,11 @@ def _output_of(offsets):
     return (
         nullcontext() if offsets is None else config_context(transform_output="default")
     )
+
+
+def lists_beside(X, y):
+    """Return label lists; beside PackedSequences y may be one array."""
+    return PACKED.label_lists(y, X) if isinstance(X, PackedSequences) else y
 
 
 def joined_items(X):

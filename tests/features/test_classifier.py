@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GroupKFold, cross_val_predict
@@ -68,6 +69,16 @@ def test_groups_are_labelled_by_classifiers_of_other_groups():
     np.testing.assert_array_equal(tagger[-1].coef_, crf.coef_)
     own = ClassifierFeatures(TREE, cv=GroupKFold(4)).fit_transform(X, y, groups=GROUPS)
     np.testing.assert_array_equal(own.X, found)
+
+
+def test_labels_of_all_rows_beside_packed_sequences():
+    packed = PackedSequences.from_lengths(ROWS, [30] * 12)
+    steps = PerToken(SelectKBest(f_classif, k=2)), ClassifierFeatures(TREE, cv=4)
+    tagger = make_tagger(*steps, CRF(random_state=0))
+    found = tagger.fit(packed, FLAT)[-1].coef_
+    np.testing.assert_array_equal(found, tagger.fit(packed, y)[-1].coef_)
+    with pytest.raises(ValueError, match="360 positions, but y has 359 labels"):
+        tagger.fit(packed, FLAT[1:])
 
 
 class Counting(ClassifierMixin, BaseEstimator):
