@@ -280,6 +280,23 @@ def test_the_minimum_with_half_spaces_is_found(monkeypatch, C):
     assert_allclose(at_minimum[s > 1e-9], at_minimum.max(), atol=1e-9)
 
 
+def test_cells_of_a_table_are_drawn_as_points(monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(FOLDER)
+    pictures = importlib.import_module("table_pictures")
+    picture = pictures.Picture(1, {"SDCA": (1,), "OEG": (2,)}, "passes")
+    rows = [["Dutch", "5, 7", "> 60 (0.03)"], ["OCR", "", "1.5e-3, no"]]
+    figure = pictures.draw(["Task", "SDCA, plain", "plain"], rows, picture)
+    # The first line of each panel is the entry of the legend.
+    of_sdca, of_oeg = (
+        [(line.get_marker(), *line.get_xydata()[0]) for line in axis.lines[1:]]
+        for axis in figure.axes
+    )
+    assert of_sdca == [("o", 5.0, 0.0), ("o", 7.0, 0.0)]
+    assert of_oeg == [(">", 60.0, 0.0), ("o", 1.5e-3, 1.0)]
+    assert [axis.lines[0].get_label() for axis in figure.axes] == ["plain", "plain"]
+
+
 @pytest.mark.parametrize("start", [(3.0, 0.0), (3.0, 3.0), (14.0, 14.0)])
 def test_starts_of_oeg_at_edges_are_those_of_its_twin(monkeypatch, start):
     monkeypatch.syspath_prepend(FOLDER)

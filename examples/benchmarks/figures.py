@@ -87,7 +87,7 @@ def log_scale(axis, lowest, highest):
     axis.set_ylim(lowest, highest)
 
 
-def save(figure, output):
+def save(figure, output, legend_entry=LEGEND_ENTRY):
     """Put one legend of all curves above the panels, and write the figure."""
     entries = {}
     for axis in figure.axes:
@@ -97,7 +97,7 @@ def save(figure, output):
         entries.values(),
         entries,
         loc="outside upper center",
-        ncols=int(figure.get_figwidth() / LEGEND_ENTRY),
+        ncols=int(figure.get_figwidth() / legend_entry),
     )
     output.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(output)
