@@ -492,6 +492,10 @@ class ProximalProblem(Problem):
     def _sizes_of_rows(self):
         return self.plain._sizes_of_rows
 
+    def primal(self, w, loss):
+        """Return P(w) of ``plain``, given the mean of log Z_i - score_i(target_i)."""
+        return self.plain.primal(w, loss)
+
     def certify_dual(self, w, moved, *mu):
         """Return the Certificate of w and mu.
 
@@ -501,19 +505,8 @@ class ProximalProblem(Problem):
         v = self.penalty.dual_parts(moved)
         return self.plain.certify_pair(w, v, *self.compare(w, *mu))
 
-    def certify_kept(self, w, moved, local, entropy):
-        """Certify a pair far from the optimum, by P(w) and the D of mu mixed.
-
-        ``moved`` is the `Proximal.moved_point` of w_hat(mu).
-        """
-        return self.plain.certificate(
-            self.plain.primal(w, self.mean_loss(w)),
-            self.dual_kept(moved, local, entropy),
-            rounding=self._rounding(0.0),
-        )
-
     def dual_kept(self, moved, local, entropy):
-        """Return D of mu mixed, see `certify_kept`."""
+        """Return D of mu mixed, given the `Proximal.moved_point` of w_hat(mu)."""
         plain, penalty = self.plain, self.penalty
         v = None if self.structure.fixed is None else penalty.dual_point(moved)
         gain = self.mean_entropy(entropy, local, v)

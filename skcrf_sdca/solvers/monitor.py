@@ -41,11 +41,9 @@ CHECKED_LATER = {"over": "ignore", "divide": "ignore", "invalid": "ignore"}
 # A certificate waits while the estimate of the gap is above so many targets. From one
 # epoch to the next the ratio fell by at most a third on text and handwriting, and an
 # epoch takes longer than a certificate.
-MARGIN = 2.0
-# The ratio before the first certificate: on text it was 0.5 to 1.2 near the end.
+MARGIN = 1.5
+# The ratio before the first certificate: on text it was 0.5 to 1.3 near the end.
 FIRST_RATIO = 0.5
-# Below this share of the target by the estimate, the certificate is to end the fit.
-NEAR = 0.8
 # Epochs from one certificate to the next, at most. Rounding is corrected as often.
 MOST_EPOCHS = 10
 
@@ -137,7 +135,6 @@ class FitMonitor:
         self._seconds = 0.0
         self._n_epochs = 0
         self._last = _Last()
-        self._is_near = False
 
     def run(self):
         """Run the solver to the end; ValueError if the objective is not finite."""
@@ -192,7 +189,6 @@ class FitMonitor:
 
     def _waits(self):
         """Return whether the certificate of this epoch waits; the solver is told."""
-        self._is_near = False
         latest = min(self.max_iter, self._last.epoch + MOST_EPOCHS)
         if not self.tol or self._n_epochs >= latest:
             return False
@@ -204,15 +200,12 @@ class FitMonitor:
         if gap > MARGIN * target:
             self.solver.wait(gap, dual)
             return True
-        self._is_near = self._last.epoch > 0 and gap <= NEAR * target
         return False
 
     def _measure(self, waits):
         """Return the columns of a row of the history that measure the model."""
         if waits:
             certificate = self.solver.certify_aside()
-        elif self._is_near:
-            certificate = self.solver.certify()
         else:
             certificate = self.solver.certify_epoch(self.tol)
         self._set_target(certificate)

@@ -175,13 +175,20 @@ class SDCA(DualSolver):
         super().targets_changed()
 
     def certify_epoch(self, tol):
-        """Certify the pair as the visits keep it, where rounding does not matter."""
-        if not np.isnan(self.recorded_gap()):
-            self.n_kept += 1
-            kept = self.certify_kept()
-            if kept.gap > max(tol * kept.primal, FAR * self.problem.initial_primal):
-                return kept
-        return self.certify()
+        """Certify the pair as the visits keep it, where rounding does not matter.
+
+        If this would end the run, the rounding of mu is corrected, and w stays.
+        """
+        if np.isnan(self.recorded_gap()):
+            return self.certify()
+        self.n_kept += 1
+        kept, far = self.certify_kept(), FAR * self.problem.initial_primal
+        if kept.gap <= far:
+            return self.certify()
+        if kept.gap > tol * kept.primal:
+            return kept
+        v = self.problem.dual_to_primal(self.marginals.local, self.renormalize())
+        return self._certified(self.problem.penalty.moved_point(v), kept.primal)
 
     def certify(self):
         """Certify mu and w, corrected for the rounding of the visits."""
@@ -195,8 +202,11 @@ class SDCA(DualSolver):
 
     def certify_kept(self):
         """Return a Certificate of the pair as the visits keep it."""
+        return self._certified(self.moved.w)
+
+    def _certified(self, moved, primal=None):
         return self.problem.certify_kept(
-            self.model.w, self.moved.w, self.marginals.local, self.entropy
+            self.model.w, moved, self.marginals.local, self.entropy, primal
         )
 
     def recorded_gap(self):

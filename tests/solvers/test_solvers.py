@@ -494,12 +494,17 @@ def test_certificates_far_from_the_optimum_are_right_but_for_rounding(problem, d
             assert_allclose(getattr(kept, name), value, rtol=0, atol=digits)
 
 
-def test_a_certificate_that_ends_the_run_is_settled(problem):
+def test_a_certificate_that_ends_the_run_has_no_rounding_of_the_visits(problem):
     solver = make_sdca(problem, dual_dtype="float32")
-    calls = settled(solver)
     loop = FitMonitor(solver, max_iter=100, tol=0.1).run()
     assert loop.converged
-    assert len(calls) == 1
+    assert solver.n_kept
+    last, w = loop.rows[-1], solver.model.w.copy()
+    primal = problem.primal(w, problem.mean_loss(w))
+    assert_allclose(last["primal"], primal, rtol=1e-14)
+    solver._set_point(solver.renormalize())
+    assert_allclose(w, solver.model.w, rtol=0, atol=1e-5)
+    assert_allclose(last["dual"], solver.recorded_dual(), rtol=1e-12)
 
 
 def test_marginals_far_from_the_optimum_are_settled_now_and_then(problem):
