@@ -255,18 +255,22 @@ def _that_fit(solver, structure, loss, penalty, provided):
     ]
 
 
+def _check_has(state, *names):
+    """Raise ValueError if a state has not all arrays of a solver."""
+    if not state.keys() >= set(names):
+        raise ValueError(
+            "warm_start=True needs the state of a fit by the same estimator, solver "
+            "and kind of loss; set warm_start=False"
+        )
+
+
 def check_same_sequences(state, axes, problem):
     """Raise ValueError if a state is not one of the problem's sequences.
 
     The state may come from a file. ``axes`` gives the shape of each array: a letter
     for each axis, see `Structure.sizes`.
     """
-    missing = {"offsets", *axes} - set(state)
-    if missing:
-        raise ValueError(
-            "warm_start=True needs the state of a fit by the same estimator, with "
-            f"{sorted(missing)}; set warm_start=False"
-        )
+    _check_has(state, "offsets", *axes)
     sizes = problem.structure.sizes
     same_shapes = all(
         state[name].shape == tuple(sizes[axis] for axis in letters)
@@ -312,11 +316,7 @@ def moving_weights(model, moved, penalty):
 
 def first_model(problem, state):
     """Return parameters with a copy of the weights ``w`` of a state, or ValueError."""
-    if "w" not in state:
-        raise ValueError(
-            "warm_start=True needs the state of a fit by the same estimator, with "
-            "['w']; set warm_start=False"
-        )
+    _check_has(state, "w")
     model = problem.new_parameters()
     if state["w"].shape != model.w.shape:
         raise ValueError(
