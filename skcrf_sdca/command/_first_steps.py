@@ -56,8 +56,8 @@ def take_features(reading, source, first):
     """Say which columns are features: those that templates read, but for words."""
     if "features" in reading.taken:
         read = [name for name in first.read_columns() if name != WORD]
-        option = reading.guesses.get("features")
-        reading.take("features", ", ".join(read) or "none", option=option)
+        names = f"{', '.join(read)}, which new text needs too" if read else "none"
+        reading.take("features", names, option=reading.guesses.get("features"))
 
 
 def _templates_name(options):

@@ -243,8 +243,9 @@ def test_progress_goes_to_the_standard_error_with_a_summary_at_the_end(files, ru
     first, choice, *epochs, last = err.splitlines()
     assert first == (
         "skcrf-sdca train: columns (--format says otherwise): 3 sentences, 11 tokens, "
-        "4 labels; word: column 1, features: pos (--columns says otherwise), "
-        "label: column 3 of 3 (--label says otherwise); tagging scheme: BIO"
+        "4 labels; word: column 1, features: pos, which new text needs too (--columns "
+        "says otherwise), label: column 3 of 3 (--label says otherwise); tagging "
+        "scheme: BIO"
     )
     assert choice == "CRF: solver sdca, sparse features, 4 labels"
     assert epochs

@@ -125,8 +125,9 @@ def test_the_messages_say_what_was_read_and_what_is_packed(run):
     _, _, err = run("pack a.txt -o packed")
     assert err.startswith(
         "skcrf-sdca pack: columns (--format says otherwise): 3 sentences, 8 tokens, 4 "
-        "labels; word: column 1, features: pos (--columns says otherwise), label: "
-        "column 3 of 3 (--label says otherwise); tagging scheme: BIO; "
+        "labels; word: column 1, features: pos, which new text needs too (--columns "
+        "says otherwise), label: column 3 of 3 (--label says otherwise); tagging "
+        "scheme: BIO; "
     )
     _, _, err = run("train packed -o p")
     assert err.startswith("skcrf-sdca train: packed: 3 sentences, 8 tokens, ")
