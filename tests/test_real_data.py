@@ -73,6 +73,7 @@ def test_gap_sampling_beats_uniform():
     assert adaptive.duality_gap_ < 0.2 * uniform.duality_gap_
 
 
+@pytest.mark.slow
 def test_letters_of_words():
     X, y = fetch_ocr_letters(return_X_y=True)
     crf = SDCACRF(tol=5e-3, random_state=0).fit(X, y)

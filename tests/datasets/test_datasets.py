@@ -457,6 +457,7 @@ def test_letters_are_read_fold_by_fold(tmp_path, monkeypatch):
 # --- the real files ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("subset", "n_sentences", "n_tokens", "n_labels"),
     [("train", 8_936, 211_727, 22), ("test", 2_012, 47_377, 19)],
@@ -477,6 +478,7 @@ def test_recorded_digests_of_conll2000(data_folder, subset):
     assert digest == _conll._CHUNKING_DIGESTS[subset]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("subset", "n_sentences", "n_tokens"),
     [("train", 15_806, 202_644), ("testa", 2_895, 37_687), ("testb", 5_195, 68_875)],
@@ -501,6 +503,7 @@ def test_recorded_digests_of_conll2002(data_folder, subset):
     assert digest == _conll._ENTITY_DIGESTS["nl"][subset]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("subset", "n_words", "n_letters"),
     [("train", 6_251, 47_535), ("test", 626, 4_617)],

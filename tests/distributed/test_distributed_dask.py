@@ -16,7 +16,9 @@ from skcrf_sdca.persistence import PackedCorpus
 
 distributed = pytest.importorskip("distributed", reason="needs the extra 'distributed'")
 
+# They start the processes of a cluster.
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -106,7 +108,6 @@ def kill_at(monkeypatch, client, method, call, *, everyone):
     return calls
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "method", "everyone"),
     [("lbfgs", "expect", True), ("dual", "visit", False)],
@@ -144,7 +145,6 @@ def of_strings():
     return LBFGSCRF(ALPHA, tol=1e-10).fit([strings(x) for x in X], y)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "method", "everyone"),
     [("lbfgs", "expect", True), ("dual", "visit", False)],
@@ -160,7 +160,6 @@ def test_workers_that_die_read_their_corpora_again(
     assert_same_optimum(crf, of_strings)
 
 
-@pytest.mark.slow
 def test_a_worker_that_stops_for_a_while_is_waited_for(client, corpora, monkeypatch):
     from skcrf_sdca.distributed._dask import DaskCluster
 
@@ -225,7 +224,6 @@ def cluster_of_threads():
         yield cluster
 
 
-@pytest.mark.slow
 def test_a_scheduler_that_is_gone_is_an_error(cluster_of_threads):
     with distributed.Client(cluster_of_threads) as client:
         cluster_of_threads.close()
@@ -245,7 +243,6 @@ class CloseAfter(DualityGapMonitor):
             self.cluster.close()
 
 
-@pytest.mark.slow
 def test_a_scheduler_that_is_lost_in_the_middle_is_an_error(
     cluster_of_threads,
 ):

@@ -203,6 +203,7 @@ def test_every_public_class_is_checked():
     assert public <= set(map(type, checked))
 
 
+@pytest.mark.slow
 def test_the_package_imports_what_is_asked_for_and_is_quiet():
     code = """
 import sys, skcrf_sdca

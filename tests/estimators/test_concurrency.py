@@ -212,6 +212,7 @@ def test_ctrl_c_stops_an_epoch_of_a_parser(n_best):
     assert 0 < kernel.n_visits < len(order)
 
 
+@pytest.mark.slow
 @ON_LINUX
 def test_ctrl_c_stops_a_fit_and_leaves_the_estimator_as_it_was():
     cases = [f"{name_of(crf)} fitted" for crf in ESTIMATORS] + ["SDCACRF unfitted"]

@@ -226,6 +226,7 @@ def test_every_parameter_is_read_by_a_solver_or_a_fit():
     assert not unread
 
 
+@pytest.mark.slow
 def test_without_the_source_docstrings_have_no_texts_and_all_else_works():
     program = """
 import inspect

@@ -606,6 +606,7 @@ def test_order_of_keys_only_permutes_features(sequence, random):
     )
 
 
+@pytest.mark.slow
 def test_hash_seed_does_not_matter():
     code = (
         "from skcrf_sdca.features.vectorizer import SequenceVectorizer as V\n"

@@ -44,6 +44,7 @@ for kind, crf in estimators.items():
         }
 pickle.dump((LEVEL, fits), sys.stdout.buffer)
 """
+pytestmark = pytest.mark.slow
 # By default SDCA stores marginals and runs line searches in single precision.
 ROUNDING = {
     "SDCA": 1e-5,
@@ -76,7 +77,6 @@ def runs():
     ]
 
 
-@pytest.mark.slow
 def test_the_variables_limit_the_level(runs):
     best, *limited = (level for level, _ in runs)
     assert best in {1, 3, 4}

@@ -126,6 +126,7 @@ crf.set_params(checkpoint=folder + "/state", random_state=0).fit(X, y)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system kills otherwise")
 @pytest.mark.parametrize("cls", [SDCACRF, OEGCRF])
 def test_a_killed_fit_goes_on_from_its_dual_variables(cls, tmp_path):

@@ -285,6 +285,7 @@ crf.set_callbacks(Keep()).fit(X, y)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system kills otherwise")
 def test_a_killed_fit_leaves_no_file_and_goes_on_from_a_kept_model(tmp_path):
     X, y = words()

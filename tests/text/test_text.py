@@ -627,6 +627,7 @@ def test_templates_of_none_are_the_default_ones():
     assert load_model(file).predict(TEXTS).tolist() == tagger.predict(TEXTS).tolist()
 
 
+@pytest.mark.slow
 def test_another_process_can_use_a_pickled_pipeline(tmp_path):
     pipeline = make_pipeline(TokenFeatures(), SequenceVectorizer(), SDCACRF())
     pipeline.fit(TEXTS, TAGS)
