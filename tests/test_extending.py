@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 
 import reference
 import skcrf_sdca
+from pairs import by_pairs
 from samples import flat_weights, registered, seeded
 from skcrf_sdca import (
     CRF,
@@ -732,18 +733,19 @@ def rows_of_table(X, n_labels, fixed):
 HINGE = new_loss("hinge", cost=1.0 - np.eye(N_LABELS))
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-@pytest.mark.parametrize("with_more", [None, "fixed", "soft"])
-@pytest.mark.parametrize(
-    ("solver", "loss", "penalty"),
-    [
-        (LBFGS, LOG_LOSS, L2()),
-        (SDCA, LOG_LOSS, L2()),
-        (SDCA, LOG_LOSS, ElasticNet(1.0, 0.05)),
-        (OEG, LOG_LOSS, L2()),
-        (SAG, LOG_LOSS, L2()),
-        (BCFW, HINGE, L2()),
-    ],
+@by_pairs(
+    {
+        "solver,loss,penalty": [
+            (LBFGS, LOG_LOSS, L2()),
+            (SDCA, LOG_LOSS, L2()),
+            (SDCA, LOG_LOSS, ElasticNet(1.0, 0.05)),
+            (OEG, LOG_LOSS, L2()),
+            (SAG, LOG_LOSS, L2()),
+            (BCFW, HINGE, L2()),
+        ],
+        "with_more": [None, "fixed", "soft"],
+        "n_jobs": [None, 2],
+    }
 )
 def test_a_structure_without_tied_potentials(
     solver, loss, penalty, with_more, n_jobs, monkeypatch

@@ -9,6 +9,8 @@ from second_order_parsing import Arcs, Inference
 from tree_programs import PROGRAMS, Program, scores_of
 from tree_twin import siblings, trees
 
+from pairs import by_pairs
+
 ITERATIONS = 0, 3, 30
 
 
@@ -37,9 +39,9 @@ def test_the_parts_of_trees_are_their_arcs_siblings_and_grandparents(n_words):
             assert {tuple(row) for row in place.T[here].tolist()} == parts
 
 
-@pytest.mark.parametrize("n_iter", ITERATIONS)
-@pytest.mark.parametrize("deviation", [0.0, 1.0, 10.0])
-@pytest.mark.parametrize("n_words", [1, 2, 3, 4, 5])
+@by_pairs(
+    {"n_words": [1, 2, 3, 4, 5], "deviation": [0.0, 1.0, 10.0], "n_iter": ITERATIONS}
+)
 def test_shares_of_factors_bound_log_z(n_words, deviation, n_iter):
     scores, of_trees = drawn(n_words, deviation)
     inference = Inference("bound", n_words)

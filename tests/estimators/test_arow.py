@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 import reference
+from pairs import by_pairs
 from samples import as_strings, flat_weights
 from skcrf_sdca import PassiveAggressiveCRF
 from skcrf_sdca.compat import CRF
@@ -63,10 +64,14 @@ def twin(X, y, n_epochs, *, C, cost, sample_weight=None):
     return every, variance, np.mean(losses)
 
 
-@pytest.mark.parametrize("sample_weight", [None, np.array([1.0, 2.0, 0.5, 0.0, 1.0])])
-@pytest.mark.parametrize("stored", [np.asarray, csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("C", [0.2, 1.0, 5.0])
-@pytest.mark.parametrize("average", ["uniform", "polynomial", False])
+@by_pairs(
+    {
+        "average": ["uniform", "polynomial", False],
+        "C": [0.2, 1.0, 5.0],
+        "stored": [np.asarray, csr_array],
+        "sample_weight": [None, np.array([1.0, 2.0, 0.5, 0.0, 1.0])],
+    }
+)
 def test_two_epochs_have_the_weights_of_the_plain_twin(
     data, average, C, stored, sample_weight
 ):

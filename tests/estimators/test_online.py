@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp, softmax
 
 import reference
+from pairs import by_pairs
 from samples import as_dicts, as_strings, flat_weights
 from skcrf_sdca import SDCACRF, PassiveAggressiveCRF
 from skcrf_sdca.datasets import make_chains
@@ -122,10 +123,9 @@ def k_best_step(w, x, labels, k, bound, *, cost, allowed=None):
     return losses[0], a @ g
 
 
-@pytest.mark.parametrize("stored", STORED)
-@pytest.mark.parametrize("k", [2, 3, 5, 100])
-@pytest.mark.parametrize("C", [0.05, 1.0, 10.0])
-@pytest.mark.parametrize("average", AVERAGES)
+@by_pairs(
+    {"average": AVERAGES, "C": [0.05, 1.0, 10.0], "k": [2, 3, 5, 100], "stored": STORED}
+)
 def test_k_best_mira_has_the_weights_of_the_plain_twin(data, stored, k, C, average):
     X, y = data
     crf = PassiveAggressiveCRF(
@@ -218,10 +218,14 @@ def test_n_best_is_for_the_hinge(data):
         PassiveAggressiveCRF(loss="hinge", n_best=2, update="prediction").fit(*data)
 
 
-@pytest.mark.parametrize("stored", STORED)
-@pytest.mark.parametrize("sample_weight", [None, np.array([1.0, 2.0, 0.5, 0.0, 1.0])])
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("options", LOSSES.values(), ids=LOSSES)
+@by_pairs(
+    {
+        "options": LOSSES.values(),
+        "average": AVERAGES,
+        "sample_weight": [None, np.array([1.0, 2.0, 0.5, 0.0, 1.0])],
+        "stored": STORED,
+    }
+)
 def test_two_epochs_have_the_weights_of_the_plain_twin(
     data, stored, options, average, sample_weight
 ):
@@ -312,9 +316,9 @@ def stream():
     return X, y
 
 
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("loss", ["hinge", "log_loss", "perceptron"])
-@pytest.mark.parametrize("form", FORMS)
+@by_pairs(
+    {"form": FORMS, "loss": ["hinge", "log_loss", "perceptron"], "average": AVERAGES}
+)
 def test_chunks_give_the_weights_of_one_epoch(stream, form, loss, average):
     X, y = stream
     options = {"loss": loss, "average": average}

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
+from pairs import by_pairs
 from skcrf_sdca import DependencyCRF, OnlineDependencyCRF
 from skcrf_sdca._utils.sklearn_versions import ScoringMonitor
 from skcrf_sdca.metrics import attachment_report
@@ -86,9 +87,7 @@ def loss_of(rows, heads, w, loss, kind, temperature=1.0, margin=1.0):
     return values.max() - right, rows.T @ (best - target).ravel()
 
 
-@pytest.mark.parametrize(("single_root", "projective"), KINDS)
-@pytest.mark.parametrize("average", POWERS)
-@pytest.mark.parametrize("loss", sorted(SMOOTH))
+@by_pairs({"loss": sorted(SMOOTH), "average": POWERS, "single_root,projective": KINDS})
 def test_visits_are_those_of_the_twin(loss, single_root, projective, average):
     kind = {"single_root": single_root, "projective": projective}
     X, y = made(**kind)

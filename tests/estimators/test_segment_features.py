@@ -17,6 +17,7 @@ from segment_twin import (
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
+from pairs import by_pairs
 from skcrf_sdca import PackedSequences, SegmentCRF
 from skcrf_sdca._utils import memory as _memory
 from skcrf_sdca.metrics import span_f1_score
@@ -30,9 +31,7 @@ N_FEATURES = 4
 LENGTHS = np.array([3, 0, 1, 5, 2, 4])
 
 
-@pytest.mark.parametrize("scale", [1.0, 30.0])
-@pytest.mark.parametrize("max_length", [1, 2, 3, 6])
-@pytest.mark.parametrize(("names", "scheme"), GRAMMARS)
+@by_pairs({"names,scheme": GRAMMARS, "max_length": [1, 2, 3, 6], "scale": [1.0, 30.0]})
 def test_inference_equals_enumeration(names, scheme, max_length, scale):
     grammar = Grammar(names, scheme, max_length)
     lengths = LENGTHS[grammar.possible_lengths(5)[LENGTHS]]

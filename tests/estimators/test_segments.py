@@ -18,6 +18,7 @@ from segment_twin import (
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from pairs import by_pairs
 from reference import all_paths
 from skcrf_sdca import PackedSequences, SegmentCRF, load_model, save_model
 from skcrf_sdca.metrics import extract_spans, span_f1_score
@@ -59,9 +60,13 @@ def by_sequence(scores):
 LENGTHS = [3, 0, 1, 5, 2, 4]
 
 
-@pytest.mark.parametrize("scale", [1.0, 30.0, 900.0])
-@pytest.mark.parametrize("max_length", [1, 2, 3, 5, 7])
-@pytest.mark.parametrize(("names", "scheme"), GRAMMARS)
+@by_pairs(
+    {
+        "names,scheme": GRAMMARS,
+        "max_length": [1, 2, 3, 5, 7],
+        "scale": [1.0, 30.0, 900.0],
+    }
+)
 def test_inference_equals_enumeration(names, scheme, max_length, scale):
     grammar = Grammar(names, scheme, max_length)
     lengths = np.array(LENGTHS)

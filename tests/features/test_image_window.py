@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+from pairs import by_pairs
 from skcrf_sdca import GraphCRF, make_tagger
 from skcrf_sdca.datasets import image_graph
 from skcrf_sdca.features import ImageWindow
@@ -29,9 +30,13 @@ def square(image, i, j, k):
     )
 
 
-@pytest.mark.parametrize("image", [GREY, COLOUR, GREY[:1], GREY[:, :1]])
-@pytest.mark.parametrize("padding", ["nearest", "zero"])
-@pytest.mark.parametrize(("size", "span"), [(0, None), (1, None), (2, 1), (0, 9)])
+@by_pairs(
+    {
+        "size,span": [(0, None), (1, None), (2, 1), (0, 9)],
+        "padding": ["nearest", "zero"],
+        "image": [GREY, COLOUR, GREY[:1], GREY[:, :1]],
+    }
+)
 def test_each_pixel_has_those_around_it(image, padding, size, span):
     window = ImageWindow(size, span=span, padding=padding)
     [(nodes, *edges)] = window.fit_transform([image])

@@ -1,13 +1,12 @@
 """Accelerated fits of every model: the optimum of enumeration, by every loss."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from test_every_fit import PARAMETERS, Case, objective
 
 from matrix_models import EXACT, MODELS, dense
+from pairs import by_pairs
 from skcrf_sdca.estimators import solver_choice
 
 DUAL = [(name, solver) for name, solver in EXACT if solver in ("sdca", "oeg")]
@@ -27,16 +26,19 @@ def fit(name, solver, case, acceleration=None, **parameters):
     return crf.fit(model.X, model.y)
 
 
-# Segments have no softmax-margin.
-CASES = [
-    (name, solver, loss)
-    for (name, solver), loss in product(DUAL, ("log_loss", "softmax_margin"))
-    if loss == "log_loss" or MODELS[name].family != "segments"
-]
+def is_there(model, loss, _):
+    """Return whether there is such a loss: segments have no softmax-margin."""
+    return loss == "log_loss" or MODELS[model[0]].family != "segments"
 
 
-@pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
-@pytest.mark.parametrize(("name", "solver", "loss"), CASES)
+@by_pairs(
+    {
+        "name,solver": DUAL,
+        "loss": ["log_loss", "softmax_margin"],
+        "l1_ratio": [0.0, 0.5],
+    },
+    allowed=is_there,
+)
 def test_the_optimum(name, solver, loss, l1_ratio):
     case = Case(loss, l1_ratio)
     best = fit(name, "lbfgs", case, tol=1e-8)

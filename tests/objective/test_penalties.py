@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 import reference
+from pairs import by_pairs
 from samples import COST, LOSSES, as_dicts, flat_weights, make_problem, seeded
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels.math import _vecmath
@@ -66,9 +67,13 @@ def optimum(l1_ratio, loss="log loss", forbidden=None):
     return reference.optimum(of_paths, n_weights, ALPHA, l1_ratio)
 
 
-@pytest.mark.parametrize("form", ["dense", "sparse", "dicts"])
-@pytest.mark.parametrize("l1_ratio", [0.1, 0.5, 0.9])
-@pytest.mark.parametrize("estimator", [*VISITING, LBFGSCRF])
+@by_pairs(
+    {
+        "estimator": [*VISITING, LBFGSCRF],
+        "l1_ratio": [0.1, 0.5, 0.9],
+        "form": ["dense", "sparse", "dicts"],
+    }
+)
 def test_the_optimum(data, estimator, l1_ratio, form):
     X, y = data
     options = {"alpha": ALPHA, "l1_ratio": l1_ratio, "tol": 1e-10, "max_iter": 5000}
@@ -82,9 +87,9 @@ def test_the_optimum(data, estimator, l1_ratio, form):
     assert crf.n_nonzero_ == np.count_nonzero(weights) < len(weights)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("l1_ratio", [0.5, 0.99, 1.0])
-@pytest.mark.parametrize("estimator", [*DUAL, LBFGSCRF])
+@by_pairs(
+    {"estimator": [*DUAL, LBFGSCRF], "l1_ratio": [0.5, 0.99, 1.0], "loss": LOSSES}
+)
 def test_the_optimum_with_little_curvature_or_none(data, estimator, l1_ratio, loss):
     X, y = data
     mask = np.ones((N_LABELS, N_LABELS), dtype=bool)

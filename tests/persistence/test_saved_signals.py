@@ -17,6 +17,7 @@ from sklearn.preprocessing import (
 )
 
 from model_fuzz import members, write
+from pairs import by_pairs
 from skcrf_sdca import (
     CRF,
     GraphCRF,
@@ -72,9 +73,13 @@ def assert_same_answers(other, model, X):
 # Windows ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("places", [0, 2, (-3, 1), (1, 2)])
-@pytest.mark.parametrize("span", [None, 1, (-2, 0)])
-@pytest.mark.parametrize("options", [{}, {"differences": True, "padding": "zero"}])
+@by_pairs(
+    {
+        "options": [{}, {"differences": True, "padding": "zero"}],
+        "span": [None, 1, (-2, 0)],
+        "places": [0, 2, (-3, 1), (1, 2)],
+    }
+)
 def test_a_window_comes_back_with_the_same_rows(places, span, options):
     window = SequenceWindow(places, span=span, **options).fit(X)
     other = saved_again(window)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from workers import FORMS, N_LABELS, draw_problem, draw_sparse, observed
 
+from pairs import by_pairs
 from samples import make_problem
 from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca._kernels.features._features import DistinctFeatures, FeatureRows
@@ -36,44 +37,53 @@ def form(request):
     return request.param
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3, 4])
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+of_threads = by_pairs({"estimator": ESTIMATORS, "n_jobs": [2, 3], "form": FORMS})
+
+
+@of_threads
 def test_weights_are_those_of_the_marginals(estimator, n_jobs, form):
-    problem = draw_problem(form, n_jobs)
+    problem = draw_problem(FORMS[form], n_jobs)
     solver = new_solver(estimator, problem)
     assert len(solver.visitors) == n_jobs
-    for _ in range(5):
+    for _ in range(3):
         solver.epoch()
         w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
         # OEG stores natural parameters, SDCA stores edges in single precision.
         assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
-    assert solver.n_updates == 5 * problem.n_sequences
+    assert solver.n_updates == 3 * problem.n_sequences
 
 
 @pytest.mark.parametrize("n_jobs", [2, 4])
 def test_weights_are_those_of_the_marginals_in_double(n_jobs, form):
     problem = draw_problem(form, n_jobs)
     solver = new_solver(SDCACRF, problem, dual_dtype="float64")
-    for _ in range(5):
+    for _ in range(3):
         solver.epoch()
     w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
     assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("form", [sp.csr_array, observed])
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize(
-    ("rare_per_round", "frequent"),
-    [(1, 0.1), (5, 0.025), (20, 0.4), (1, 5.0), (1, 0.0)],
+@by_pairs(
+    {
+        "form": [sp.csr_array, observed],
+        "estimator": ESTIMATORS,
+        "rare_per_round,frequent": [
+            (1, 0.1),
+            (5, 0.025),
+            (20, 0.4),
+            (1, 5.0),
+            (1, 0.0),
+        ],
+    }
 )
 def test_weights_are_those_of_the_marginals_however_aggregated(
     estimator, rare_per_round, frequent, form, monkeypatch
 ):
     monkeypatch.setattr(parallel, "RARE_PER_ROUND", rare_per_round)
     monkeypatch.setattr(parallel, "FREQUENT", frequent)
-    problem = draw_problem(form, 3, n_sequences=500)
+    problem = draw_problem(form, 3)
     solver = new_solver(estimator, problem)
-    for _ in range(4):
+    for _ in range(3):
         solver.epoch()
     w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
     assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
@@ -93,9 +103,9 @@ def test_visits_start_from_weights_that_were_changed(form):
     assert_allclose(solver.model.w, after + added, rtol=0, atol=2e-5)
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3])
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@of_threads
 def test_the_optimum_is_that_of_one_thread(estimator, n_jobs, form):
+    form = FORMS[form]
     alone, together = (
         FitMonitor(
             new_solver(estimator, draw_problem(form, n), dual_dtype="float64")
@@ -116,7 +126,7 @@ def test_the_optimum_is_that_of_one_thread(estimator, n_jobs, form):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_dual_rises(estimator, form):
     loop = FitMonitor(
-        new_solver(estimator, draw_problem(form, 4)), max_iter=40, tol=1e-6
+        new_solver(estimator, draw_problem(form, 4)), max_iter=15, tol=1e-6
     ).run()
     assert (np.diff(loop.history()["dual"]) > 0.0).all()
 
@@ -126,7 +136,7 @@ def test_two_runs_have_the_same_bits(estimator, form):
     runs = []
     for _ in range(2):
         solver = new_solver(estimator, draw_problem(form, 3))
-        for _ in range(4):
+        for _ in range(2):
             solver.epoch()
         runs.append(solver)
     assert_array_equal(runs[0].model.w, runs[1].model.w)
@@ -138,7 +148,7 @@ def test_threads_do_what_one_thread_does_in_turn(n_jobs, form):
     problem = draw_problem(form, n_jobs, n_sequences=400)
     threads, turns = (new_solver(SDCACRF, problem) for _ in range(2))
     turns.kernel.in_turn = True
-    for _ in range(3):
+    for _ in range(2):
         uniforms = threads.rng.random((400, 2))
         threads.kernel.epoch(uniforms)
         turns.kernel.epoch(uniforms)
@@ -150,13 +160,12 @@ def test_threads_do_what_one_thread_does_in_turn(n_jobs, form):
         assert threads.kernel.rounds.sigma_prime == turns.kernel.rounds.sigma_prime
 
 
-@pytest.mark.parametrize("n_jobs", [2, 4])
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@of_threads
 def test_weights_follow_dual_weights_of_all_threads(estimator, n_jobs, form):
-    problem = draw_sparse(form, n_jobs)
+    problem = draw_sparse(FORMS[form], n_jobs)
     solver = new_solver(estimator, problem)
     assert len(solver.visitors) == n_jobs
-    for _ in range(5):
+    for _ in range(4):
         solver.epoch()
         v = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
         assert_allclose(solver.v, v, rtol=0, atol=2e-5)
@@ -165,10 +174,9 @@ def test_weights_follow_dual_weights_of_all_threads(estimator, n_jobs, form):
     assert 0 < np.count_nonzero(solver.model.w) < 0.9 * len(solver.model.w)
 
 
-@pytest.mark.parametrize("l1_ratio", [0.0, 0.7])
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@by_pairs({"estimator": ESTIMATORS, "l1_ratio": [0.0, 0.7], "form": FORMS})
 def test_weights_follow_dual_weights_in_a_metric(estimator, l1_ratio, form):
-    problem = draw_sparse(form, 3, l1_ratio)
+    problem = draw_sparse(FORMS[form], 3, l1_ratio)
     outer = new_solver(estimator, problem, "proximal_point")
     assert len(outer.solver.visitors) == 3
     for _ in range(4):
@@ -180,11 +188,17 @@ def test_weights_follow_dual_weights_in_a_metric(estimator, l1_ratio, form):
         assert_allclose(outer.model.w, w, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("acceleration", [None, "proximal_point"])
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@by_pairs(
+    {
+        "estimator": ESTIMATORS,
+        "acceleration": [None, "proximal_point"],
+        "form": FORMS,
+    }
+)
 def test_the_optimum_with_a_threshold_is_that_of_one_thread(
     estimator, acceleration, form
 ):
+    form = FORMS[form]
     alone, together = (
         FitMonitor(
             new_solver(estimator, draw_sparse(form, n), acceleration),
@@ -202,7 +216,7 @@ def test_the_optimum_with_a_threshold_is_that_of_one_thread(
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_dual_rises_with_a_threshold(estimator, form):
     solver = new_solver(estimator, draw_sparse(form, 4))
-    loop = FitMonitor(solver, max_iter=40, tol=1e-6).run()
+    loop = FitMonitor(solver, max_iter=15, tol=1e-6).run()
     assert (np.diff(loop.history()["dual"]) > 0.0).all()
 
 
@@ -221,10 +235,10 @@ def test_the_hinge_with_a_threshold_ends_at_the_optimum_of_one_thread():
 
 @pytest.mark.parametrize("acceleration", [None, "proximal_point"])
 def test_threads_with_a_threshold_do_what_one_thread_does_in_turn(acceleration, form):
-    problem = draw_sparse(form, 3, n_sequences=400)
+    problem = draw_sparse(form, 3)
     threads, turns = (new_solver(SDCACRF, problem, acceleration) for _ in range(2))
     (turns if acceleration is None else turns.solver).kernel.in_turn = True
-    for _ in range(3):
+    for _ in range(2):
         threads.epoch()
         turns.epoch()
         assert_array_equal(threads.model.w, turns.model.w)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from workers import FORMS, draw_problem, draw_sparse
 
-from pairs import pairwise_table
+from pairs import by_pairs
 from samples import make_problem
 from skcrf_sdca import SAGNUSCRF
 from skcrf_sdca.solvers import parallel
@@ -42,20 +42,18 @@ def w_hat(solver):
     return problem.dual_to_primal(mu.local, mu.tied_total(problem.weight))
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3, 4])
+@by_pairs({"n_jobs": [2, 3], "form": FORMS, "variant": VARIANTS})
 def test_the_target_is_that_of_the_marginals(n_jobs, form, variant):
-    solver = new_solver(draw_problem(form, n_jobs), **variant)
+    solver = new_solver(draw_problem(FORMS[form], n_jobs), **VARIANTS[variant])
     assert len(solver.kernel.visitors) == n_jobs
-    for _ in range(4):
+    for _ in range(3):
         solver.epoch()
         assert_allclose(solver.target.w, w_hat(solver), rtol=0, atol=1e-12)
     assert (solver.visited > 0).sum() > 200
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("draw", "form", "variant"), pairwise_table(list(DRAW), list(FORMS), list(VARIANTS))
-)
+@by_pairs({"draw": DRAW, "form": FORMS, "variant": VARIANTS})
 def test_the_optimum_is_that_of_one_thread(draw, form, variant):
     draw, form, variant = DRAW[draw], FORMS[form], VARIANTS[variant]
     alone, together = (
@@ -68,12 +66,12 @@ def test_the_optimum_is_that_of_one_thread(draw, form, variant):
     assert primal[0] == pytest.approx(primal[1], rel=1e-8)
 
 
-@pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
+@by_pairs({"draw": DRAW, "form": FORMS, "variant": VARIANTS})
 def test_threads_do_what_one_thread_does_in_turn(draw, form, variant):
-    problem = draw(form, 3, n_sequences=400)
-    threads, again, turns = (new_solver(problem, **variant) for _ in range(3))
+    problem, options = DRAW[draw](FORMS[form], 3), VARIANTS[variant]
+    threads, again, turns = (new_solver(problem, **options) for _ in range(3))
     turns.kernel.in_turn = True
-    for _ in range(3):
+    for _ in range(2):
         for solver in (threads, again, turns):
             solver.epoch()
         for solver in (again, turns):

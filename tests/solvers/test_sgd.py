@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 import reference
+from pairs import by_pairs
 from samples import flat_weights
 from sgd_twin import ALPHA, COST, ETA0, D, K, Twin
 from skcrf_sdca import LBFGSCRF, SDCACRF, SGDCRF, PackedSequences
@@ -88,9 +89,9 @@ def test_gains_and_traces_are_those_of_plain_numpy(tiny, sample_weight):
     assert twin.gains.min() < ETA0 < twin.gains.max()
 
 
-@pytest.mark.parametrize("sample_weight", [None, WEIGHTS], ids=["equal", "weights"])
-@pytest.mark.parametrize("l1_ratio", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("method", WITH_L1)
+@by_pairs(
+    {"method": WITH_L1, "l1_ratio": [0.0, 0.3, 1.0], "sample_weight": [None, WEIGHTS]}
+)
 def test_weights_are_those_of_plain_numpy(tiny, method, l1_ratio, sample_weight):
     problem = problem_of(*tiny, l1_ratio=l1_ratio, sample_weight=sample_weight)
     eta0 = "auto" if method == "pegasos" else ETA0

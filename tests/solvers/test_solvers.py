@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
+from pairs import by_pairs
 from samples import inconsistency, make_problem, make_solver, node_scores
 from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca._kernels.features._features import DistinctFeatures
@@ -189,11 +190,13 @@ def test_epoch_of_oeg_equals_its_twin(init_score, alpha):
         assert_allclose(solver.steps, twin.steps, rtol=1e-12)
 
 
-@pytest.mark.parametrize("length", [1, 2, (1, 6)])
-@pytest.mark.parametrize("density", [1.0, 0.5])
-@pytest.mark.parametrize("sampling", sorted(SchemeNames("sag")))
-@pytest.mark.parametrize(
-    "changes", [{}, {"line_search_skipping": False}, {"saga": True}]
+@by_pairs(
+    {
+        "changes": [{}, {"line_search_skipping": False}, {"saga": True}],
+        "sampling": sorted(SchemeNames("sag")),
+        "density": [1.0, 0.5],
+        "length": [1, 2, (1, 6)],
+    }
 )
 def test_epoch_of_sag_equals_its_twin(length, density, sampling, changes):
     problem = draw_problem(seed=3, length=length, density=density)

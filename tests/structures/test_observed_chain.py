@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
 import reference
+from pairs import by_pairs
 from samples import LOSSES, peak_of, seeded
 from skcrf_sdca import (
     CRF,
@@ -303,10 +304,14 @@ def optimum(loss, l1_ratio, constrained):
     return best.fun, reference.unflatten(weights, 3, N_LABELS)
 
 
-@pytest.mark.parametrize("constrained", [False, True])
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("l1_ratio", [0.0, 0.4])
-@pytest.mark.parametrize("estimator", SOLVERS)
+@by_pairs(
+    {
+        "estimator": SOLVERS,
+        "l1_ratio": [0.0, 0.4],
+        "loss": LOSSES,
+        "constrained": [False, True],
+    }
+)
 def test_the_optimum_is_that_of_enumeration(estimator, l1_ratio, loss, constrained):
     allowed = ALLOWED if constrained else None
     options = {"l1_ratio": l1_ratio, "tol": 1e-10, "max_iter": 5000, **LOSSES[loss][0]}

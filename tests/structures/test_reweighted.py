@@ -9,6 +9,7 @@ from scipy.special import entr, logsumexp
 
 import reference
 from graph_cases import SHAPES, grid
+from pairs import by_pairs
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.structures.graph.pairs import pair_places
 from skcrf_sdca.structures.graph.reweighted import (
@@ -98,9 +99,7 @@ def test_mixtures_with_labels_are_marginals(name):
     assert_allclose(pairs.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("scale", [0.3, 1.0, 3.0])
-@pytest.mark.parametrize("name", CASES)
+@by_pairs({"name": CASES, "scale": [0.3, 1.0, 3.0], "directed": [True, False]})
 def test_both_bounds_meet_at_a_number_above_log_z(name, scale, directed):
     case = Case(name, scale, directed=directed)
     node, pairs = case.marginals()

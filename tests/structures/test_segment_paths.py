@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from segment_twin import GRAMMARS, random_scores, sentences
 
+from pairs import by_pairs
 from skcrf_sdca import SegmentCRF
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.scores import SegmentScores
@@ -12,9 +13,7 @@ LENGTHS = np.array([3, 0, 1, 5, 2, 4])
 X, Y = sentences(20)
 
 
-@pytest.mark.parametrize("n_features", [0, 3])
-@pytest.mark.parametrize("max_length", [1, 2, 3, 6])
-@pytest.mark.parametrize(("names", "scheme"), GRAMMARS)
+@by_pairs({"names,scheme": GRAMMARS, "max_length": [1, 2, 3, 6], "n_features": [0, 3]})
 def test_n_best_equal_enumeration(names, scheme, max_length, n_features):
     grammar = Grammar(names, scheme, max_length)
     lengths = LENGTHS[grammar.possible_lengths(5)[LENGTHS]]
@@ -46,9 +45,7 @@ def test_the_best_of_equal_ones_is_that_of_viterbi():
             assert scores.path_scores(path)[0] == pytest.approx(value, abs=1e-12)
 
 
-@pytest.mark.parametrize("scale", [1.0, 900.0])
-@pytest.mark.parametrize("n_features", [0, 3])
-@pytest.mark.parametrize(("names", "scheme"), GRAMMARS)
+@by_pairs({"names,scheme": GRAMMARS, "n_features": [0, 3], "scale": [1.0, 900.0]})
 def test_draws_have_the_frequencies_of_the_enumeration(
     names, scheme, n_features, scale
 ):
