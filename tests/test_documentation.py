@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import skcrf_sdca
+from pairs import in_one_test
 from skcrf_sdca._utils.sklearn_versions import BEFORE_1_9
 
 ROOT = Path(__file__).parents[1]
@@ -74,7 +75,7 @@ def complaints(name, checks):
     return [error for error in validate(name)["errors"] if error[0] in checks]
 
 
-@pytest.mark.parametrize("name", CALLABLE)
+@in_one_test("name", CALLABLE)
 def test_the_docstring_has_parameters_as_in_the_signature_and_an_example(name):
     assert complaints(name, CHECKS) == []
     text = resolved(name).__doc__
@@ -90,7 +91,7 @@ def test_a_test_names_every_public_function():
     assert functions - words == set()
 
 
-@pytest.mark.parametrize("name", [n for n in CALLABLE if inspect.isclass(resolved(n))])
+@in_one_test("name", [n for n in CALLABLE if inspect.isclass(resolved(n))])
 def test_the_docstrings_of_methods_have_parameters_as_in_the_signature(name):
     found = {member: complaints(member, CHECKS_OF_MEMBERS) for member in members(name)}
     assert {member: errors for member, errors in found.items() if errors} == {}
@@ -235,13 +236,13 @@ SEARCHES = [
 ]
 
 
-@pytest.mark.parametrize(("search", "page"), SEARCHES)
+@in_one_test(("search", "page"), SEARCHES)
 def test_the_page_that_answers_has_the_words_of_users(search, page):
     text = (DOCS / f"{page}.rst").read_text(encoding="utf-8").lower()
     assert [word for word in search.split() if word not in text] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@in_one_test("page", PAGES)
 def test_no_keyword_has_a_blank(page):
     # The index would have such a keyword as one word, which no search finds.
     text = page.read_text(encoding="utf-8")
@@ -322,7 +323,7 @@ def test_the_examples_of_the_page_run(page, monkeypatch):
     assert not failed
 
 
-@pytest.mark.parametrize("example", sorted(EXAMPLES), ids=lambda path: path.stem)
+@in_one_test("example", sorted(EXAMPLES))
 def test_the_example_says_how_long_it_takes(example):
     text = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8")))
     assert re.search(r"\btakes?\s[^.:]*\b(second|minute)", text)
@@ -355,9 +356,7 @@ def test_the_commands_of_the_readme_print_what_it_says(tmp_path):
     assert len(commands) > 2
 
 
-@pytest.mark.parametrize(
-    "table", sorted((DOCS / "results").glob("*.csv")), ids=lambda path: path.name
-)
+@in_one_test("table", sorted((DOCS / "results").glob("*.csv")))
 def test_no_cell_of_a_table_is_the_sign_of_a_list(table):
     with table.open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))

@@ -8,6 +8,7 @@ import pytest
 from public_files import KINDS
 from public_files.sentences import words_of, written
 
+from pairs import in_one_test
 from skcrf_sdca.command import main
 from skcrf_sdca.command._inputs import labelled_sentences, untrained_source
 from skcrf_sdca.command._main import _parser
@@ -50,11 +51,13 @@ def read(path, options, capsys):
     return ([[token[at] for token in own] for own in X], y), reading.messages()
 
 
-@pytest.mark.parametrize("kind", FILES.values(), ids=FILES)
-def test_what_is_read_is_what_is_written(kind, tmp_path, capsys):
+@in_one_test("kind", FILES.values())
+def test_what_is_read_is_what_is_written(kind, tmp_path_factory, capsys):
     if kind.labels is None or "label_names" in kind.options:
         return
-    found, messages = read(written(kind, tmp_path), kind.options, capsys)
+    found, messages = read(
+        written(kind, tmp_path_factory.mktemp("kind")), kind.options, capsys
+    )
     if any(None in own for own in kind.labels):
         assert found is None
         assert "has no label" in messages[0]
@@ -63,9 +66,9 @@ def test_what_is_read_is_what_is_written(kind, tmp_path, capsys):
         assert bool(messages) == (kind.warns is not None), messages
 
 
-@pytest.mark.parametrize("kind", FILES.values(), ids=FILES)
-def test_what_is_guessed_is_right_or_said(kind, tmp_path, capsys):
-    found, messages = read(written(kind, tmp_path), {}, capsys)
+@in_one_test("kind", FILES.values())
+def test_what_is_guessed_is_right_or_said(kind, tmp_path_factory, capsys):
+    found, messages = read(written(kind, tmp_path_factory.mktemp("kind")), {}, capsys)
     if kind.says is None:
         assert messages == []
         assert found == (kind.words, kind.bare or kind.labels)

@@ -17,7 +17,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from pairs import pairwise_table
+from pairs import in_one_test, pairwise_table
 from samples import as_dicts, as_strings
 from skcrf_sdca import SDCACRF, PackedSequences, compat
 from skcrf_sdca.data.label_encoding import plain_labels
@@ -221,7 +221,7 @@ KEEPING = {
 }
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("label_type", "form", "change"),
     pairwise_table(list(LABELS), list(FORMS), list(KEEPING), allowed=is_tried),
 )
@@ -274,7 +274,7 @@ def test_the_transitions_of_every_type_of_labels_are_drawn(label_type, form):
     plt.close("all")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("form", "estimator", "dtype"),
     pairwise_table(list(FORMS), ESTIMATORS, [np.float64, np.float32, object]),
 )
@@ -292,7 +292,7 @@ def test_labels_that_are_fractions_are_refused_in_every_form(estimator, form, dt
 # Changes that do not ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("label_type", "form", "before"),
     pairwise_table(
         list(LABELS),

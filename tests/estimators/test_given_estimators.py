@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import skcrf_sdca
+from pairs import in_one_test
 from skcrf_sdca import (
     CRFCV,
     SDCACRF,
@@ -140,7 +141,7 @@ def test_nothing_that_takes_an_estimator_is_left_out():
     assert takes <= set(ALL)
 
 
-@pytest.mark.parametrize("name", ALL)
+@in_one_test("name", ALL)
 def test_wrong_estimators_are_named(name):
     types = {
         "class": "the class SDCACRF",
@@ -156,16 +157,14 @@ def test_wrong_estimators_are_named(name):
         assert "Cannot clone" not in message
 
 
-@pytest.mark.parametrize("name", OF_FITTED)
+@in_one_test("name", OF_FITTED)
 def test_estimators_that_are_not_fitted_are_named(name):
     with pytest.raises(NotFittedError, match="SDCACRF.* not fitted"):
         OF_FITTED[name](SDCACRF())
 
 
-@pytest.mark.parametrize(
-    "name", sorted({*OF_FITTED} - {"to_crfsuite", "init", "prior"})
-)
-@pytest.mark.parametrize("make", [make_tagger, make_pipeline])
+@in_one_test("name", sorted({*OF_FITTED} - {"to_crfsuite", "init", "prior"}))
+@in_one_test("make", [make_tagger, make_pipeline])
 def test_pipelines_that_are_not_fitted_are_named(name, make):
     needs_tagger = {"CalibratedSpans", "select_uncertain", "span_errors"}
     expected = NotFittedError

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import skcrf_sdca
+from pairs import in_one_test
 from samples import seeded
 from skcrf_sdca import (
     LBFGSCRF,
@@ -117,10 +118,9 @@ def test_no_method_is_forgotten():
     assert own_methods(DistributedCRF) - METHODS[SDCACRF] == {"to_estimator"}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("crf", "name"),
     [(crf, name) for crf in METHODS for name in sorted(METHODS[crf] - CHANGES)],
-    ids=lambda p: getattr(p, "__name__", p),
 )
 def test_a_method_is_that_of_the_last_step_on_transformed_data(crf, name):
     tagger = fitted(seeded(crf))
@@ -148,8 +148,8 @@ def test_the_support_is_that_of_the_last_step():
     assert "support" in dir(tagger)
 
 
-@pytest.mark.parametrize("name", sorted(CHANGES))
-@pytest.mark.parametrize("crf", ESTIMATORS)
+@in_one_test("name", sorted(CHANGES))
+@in_one_test("crf", ESTIMATORS)
 def test_a_method_that_changes_the_last_step_returns_the_tagger(crf, name):
     tagger = fitted(seeded(crf))
     step = pickle.loads(pickle.dumps(tagger[-1]))

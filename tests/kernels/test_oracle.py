@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 import twins
+from pairs import in_one_test
 from samples import inconsistency
 from skcrf_sdca._kernels.inference import _passes
 from skcrf_sdca._utils.parallel import each_range, ranges
@@ -93,8 +94,8 @@ def test_ties_go_to_the_lowest_label(length, n_labels):
 
 
 # Numbers of labels near the vector widths, and far above them.
-@pytest.mark.parametrize("n_labels", [1, 2, 3, 5, 8, 9, 17, 45, 200])
-@pytest.mark.parametrize("scores", ["any", "tied", "forbidden", "impossible"])
+@in_one_test("n_labels", [1, 2, 3, 5, 8, 9, 17, 45, 200])
+@in_one_test("scores", ["any", "tied", "forbidden", "impossible"])
 def test_viterbi_is_its_twin_to_the_last_bit(n_labels, scores):
     rng = np.random.default_rng(n_labels)
     node_scores = rng.normal(size=(40, n_labels))

@@ -1,7 +1,6 @@
 """Every public method of every model agrees with enumeration, or is a named hole."""
 
 import re
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +43,7 @@ from matrix_checks import (
     check_uncertainty,
 )
 from matrix_models import LAYOUT, MODELS, WITH_LOSSES, dense, fitted
+from pairs import in_one_test, pairwise_table
 from skcrf_sdca import (
     CRF,
     LBFGSCRF,
@@ -190,15 +190,19 @@ def test_the_tables_name_every_public_method():
         assert hole.reason == LAYOUT or hole.reason.startswith("mathematics: ")
 
 
-# What a check asks of fits of its own is not asked again for the model of each loss.
-ROWS = [
-    (name, loss, method)
-    for (name, loss), method in product(WITH_LOSSES, CHECKS)
-    if loss == "log_loss" or method not in OF_SOME_FITS
-]
+def is_asked(name, loss, method):
+    """Return whether a check is one of such a model: some make fits of the log loss."""
+    has_loss = (name, loss) in WITH_LOSSES
+    return has_loss and (loss == "log_loss" or method not in OF_SOME_FITS)
 
 
-@pytest.mark.parametrize(("name", "loss", "method"), ROWS)
+LOSSES = ["log_loss", "softmax_margin", "hinge"]
+
+
+@in_one_test(
+    ("name", "loss", "method"),
+    pairwise_table(list(MODELS), LOSSES, list(CHECKS), allowed=is_asked),
+)
 def test_a_method_agrees_with_enumeration_or_is_a_hole(name, loss, method):
     model, crf = MODELS[name], fitted(name, loss=loss)
     message = None
@@ -219,7 +223,7 @@ def test_a_method_agrees_with_enumeration_or_is_a_hole(name, loss, method):
         getattr(crf, method)
 
 
-@pytest.mark.parametrize(("name", "loss"), WITH_LOSSES)
+@in_one_test(("name", "loss"), WITH_LOSSES)
 def test_a_fit_with_many_labellings_has_no_support(name, loss):
     crf = fitted(name, loss=loss)
     assert not hasattr(crf, "support")
@@ -250,8 +254,8 @@ HOLES_OF_FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", MODELS)
+@in_one_test("form", FORMS)
+@in_one_test("name", MODELS)
 def test_a_form_agrees_with_enumeration_or_is_a_hole(name, form, tmp_path):
     model, crf = MODELS[name], fitted(name)
     paths = (tmp_path / "model",) if form == "to_crfsuite" else ()

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from pairs import in_one_test
 from skcrf_sdca import metrics
 from strategies import label_pairs
 
@@ -95,7 +96,7 @@ def test_the_difference_is_the_one_of_the_scores(pair, own):
 SPANS = [[("P", 0, 1)]]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("y_true", "y_pred", "message"),
     [
         ([["B-P"]], SPANS, "y_true: sequence 0, span 0 is 'B-P'.*extract_spans"),
@@ -106,7 +107,7 @@ SPANS = [[("P", 0, 1)]]
         ([[("P", 0.5, 1)]], [[]], r"y_true: sequence 0, span 0 is \('P', 0.5, 1\); it"),
     ],
 )
-@pytest.mark.parametrize("score", SCORES)
+@in_one_test("score", SCORES)
 def test_what_cannot_be_compared_is_named(score, y_true, y_pred, message):
     with pytest.raises((TypeError, ValueError), match=message):
         score(y_true, y_pred)

@@ -30,7 +30,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import skcrf_sdca
 from model_fuzz import as_version_2, changed_members, members, outcomes, write
-from pairs import pairwise_table
+from pairs import in_one_test, pairwise_table
 from samples import all_estimators, name_of
 from skcrf_sdca import (
     SDCACRF,
@@ -512,8 +512,8 @@ def search(name):
     return GridSearchCV(tagger, grid, scoring=scorer, cv=2).fit(X, y)
 
 
-@pytest.mark.parametrize("way", WAYS[:-1], ids=lambda way: way.__name__)
-@pytest.mark.parametrize("name", SCORERS)
+@in_one_test("way", WAYS[:-1])
+@in_one_test("name", SCORERS)
 def test_a_search_keeps_its_scorer(way, name, tmp_path):
     """A model file holds its best_estimator_ only."""
     model = search(name)

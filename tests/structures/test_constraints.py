@@ -19,6 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils._param_validation import InvalidParameterError
 
 import reference
+from pairs import in_one_test
 from samples import inconsistency, make_problem, make_solver, node_scores
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences
 from skcrf_sdca.selection import alpha_path
@@ -179,7 +180,7 @@ def test_chains_with_walls_anywhere(chain, data):
 def test_forbidden_transitions_and_wide_spreads(name, spread):
     rng = np.random.default_rng(0)
     mask = MASKS[name]
-    for trial in range(20):
+    for trial in range(10):
         share = trial % 5 / 4
         length = 7 if trial % 9 == 0 else int(rng.integers(1, 6))
         node = share * spread * rng.integers(0, 2, size=(length, 3))
@@ -676,7 +677,7 @@ def test_labels_that_break_the_rule_leave_the_estimator_as_it_was(crf):
     assert crf.coef_.tobytes() == before["coef_"].tobytes()
 
 
-@pytest.mark.parametrize("value", ["Bio", "IOB3", 3, True, 0.5])
+@in_one_test("value", ["Bio", "IOB3", 3, True, 0.5])
 def test_values_of_another_kind(crf, value):
     with pytest.raises(InvalidParameterError, match="'transitions' parameter"):
         crf.set_params(transitions=value).fit(X, Y)
@@ -825,7 +826,7 @@ def test_a_fitted_model_is_constrained_to_the_odds_of_what_is_left(crf, scheme):
         assert_allclose(value, expected, rtol=1e-9, atol=1e-300)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@in_one_test("seed", range(20))
 def test_usable_labels_are_those_of_allowed_paths(seed):
     rng, n = np.random.default_rng(seed), 3
     masks = rng.random(n) < 0.4, rng.random(n) < 0.4, rng.random((n, n)) < 0.3

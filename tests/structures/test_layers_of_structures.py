@@ -11,6 +11,7 @@ from scipy.special import logsumexp, softmax
 from segment_twin import labels_of, segmentations
 from tree_twin import trees
 
+from pairs import in_one_test
 from reference import all_paths, mixture
 from skcrf_sdca.data.trees import heads_of
 from skcrf_sdca.structures.layers import (
@@ -201,8 +202,8 @@ METHODS = "log_partition", "sparse_marginals"
 LOSSES = "negative_log_likelihood", "sparsemap_loss"
 
 
-@pytest.mark.parametrize("method", [*METHODS, *LOSSES])
-@pytest.mark.parametrize("name", CASES)
+@in_one_test("method", [*METHODS, *LOSSES])
+@in_one_test("name", CASES)
 def test_gradients_are_those_of_differences(name, method):
     case, rng = Case(name), np.random.default_rng(1)
     first = [np.concatenate([item[-1][0] for item in case.items]).astype(int)]
@@ -269,8 +270,8 @@ def test_a_score_of_minus_infinity_forbids():
     assert heads_of(labels).tolist() == [2, 0]
 
 
-@pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
-@pytest.mark.parametrize("name", CASES)
+@in_one_test("lengths", [[], [0], [0, 0]])
+@in_one_test("name", CASES)
 def test_there_may_be_no_positions(name, lengths):
     make, options, _ = CASES[name]
     if name in ("graphs", "edges apart"):

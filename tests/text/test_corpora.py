@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from pairs import in_one_test
 from skcrf_sdca import CRF, make_tagger
 from skcrf_sdca.text import ReadingWarning, TokenFeatures, char_spans, read_corpus
 from skcrf_sdca.text.core.passages import Document, Passages
@@ -629,10 +630,11 @@ def given(folder, name, content):
     return folder / name
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_call_reads(tmp_path, kind):
+@in_one_test("kind", KINDS)
+def test_one_call_reads(tmp_path_factory, kind):
+    folder = tmp_path_factory.mktemp("kind")
     name, content, options = KINDS[kind]
-    X, y = read_corpus(given(tmp_path, name, content), **options)
+    X, y = read_corpus(given(folder, name, content), **options)
     assert [[token["word"] for token in tokens] for tokens in X] == WORDS
     assert y == AS_THEY_ARE.get(kind, LABELS)
 
@@ -644,10 +646,11 @@ NEED_LABELS = {
 }
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in NEED_LABELS])
-def test_one_call_reads_words_without_labels(tmp_path, kind):
+@in_one_test("kind", [kind for kind in KINDS if kind not in NEED_LABELS])
+def test_one_call_reads_words_without_labels(tmp_path_factory, kind):
+    folder = tmp_path_factory.mktemp("kind")
     name, content, options = KINDS[kind]
-    X = read_corpus(given(tmp_path, name, content), labelled=False, **options)
+    X = read_corpus(given(folder, name, content), labelled=False, **options)
     assert [[token["word"] for token in tokens] for tokens in X] == WORDS
 
 

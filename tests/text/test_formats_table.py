@@ -7,8 +7,7 @@ each writer writes.
 import re
 from pathlib import Path
 
-import pytest
-
+from pairs import in_one_test
 from skcrf_sdca.text import read_corpus, write_corpus
 from skcrf_sdca.text.corpora import FORMATS, options_of
 from skcrf_sdca.text.writing import written_formats
@@ -55,7 +54,7 @@ def test_the_page_has_a_section_for_each_format():
     assert set(sections()) == set(FORMATS)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@in_one_test("name", FORMATS)
 def test_the_section_of_a_format_has_an_example_and_its_options(name):
     section = sections()[name]
     assert re.search(rf'^    >>> .*"{name}"', section, flags=re.M)

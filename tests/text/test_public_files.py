@@ -9,10 +9,10 @@ or its labels are as they stand in the file.
 import re
 import warnings
 
-import pytest
 from public_files import KINDS
 from public_files.sentences import words_of, written
 
+from pairs import in_one_test
 from skcrf_sdca.text import ReadingWarning, read_corpus
 
 
@@ -27,9 +27,9 @@ def attempted(read, *arguments, **options):
     return (words_of(X), y), [str(warning.message) for warning in caught]
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_what_is_read_is_what_is_written(kind, tmp_path):
-    source = written(kind, tmp_path)
+@in_one_test("kind", KINDS.values())
+def test_what_is_read_is_what_is_written(kind, tmp_path_factory):
+    source = written(kind, tmp_path_factory.mktemp("kind"))
     read = kind.read or read_corpus
     if kind.labels is not None:
         found, messages = attempted(read, source, **kind.options)
@@ -38,9 +38,11 @@ def test_what_is_read_is_what_is_written(kind, tmp_path):
         assert all(re.search(kind.warns, message) for message in messages)
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_what_is_guessed_is_right_or_said(kind, tmp_path):
-    found, messages = attempted(read_corpus, written(kind, tmp_path))
+@in_one_test("kind", KINDS.values())
+def test_what_is_guessed_is_right_or_said(kind, tmp_path_factory):
+    found, messages = attempted(
+        read_corpus, written(kind, tmp_path_factory.mktemp("kind"))
+    )
     if kind.says is None:
         assert messages == []
         assert found == (kind.words, kind.bare or kind.labels)

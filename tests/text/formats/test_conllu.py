@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
+from pairs import in_one_test
 from skcrf_sdca import SDCACRF
 from skcrf_sdca.text import (
     ConlluSentence,
@@ -223,7 +224,7 @@ def test_read_conll_takes_every_line_for_a_word():
 ONE = lines("1")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "line", "message"),
     [
         (ONE + "2\ta\n", 2, "2 columns, but CoNLL-U has 10; separate them by single"),
@@ -262,7 +263,7 @@ ONE = lines("1")
         (lines("1-2", "0.1", "1"), 2, r"ID '0\.1'"),
         (lines("1", "1.1-2"), 2, r"ID '1\.1-2'"),
     ],
-)  # fmt: skip
+)
 def test_malformed_lines_are_named(text, line, message, tmp_path):
     path = tmp_path / "a.conllu"
     path.write_text(TREEBANK + text, encoding="utf-8", newline="")
@@ -454,7 +455,7 @@ def test_files_are_written_and_packed_by_name(name, as_path, tmp_path):
 ROW = {**dict.fromkeys(COLUMNS, "_"), "id": "1"}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("X", "y", "options", "message"),
     [
         ([["a\tb"]], None, {}, "X: sequence 0, line 1: 11 columns"),

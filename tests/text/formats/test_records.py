@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairs import in_one_test
 from skcrf_sdca.text import ReadingWarning, read_corpus
 from skcrf_sdca.text.formats.record_forms import FORMS, HOLDERS
 
@@ -24,7 +25,7 @@ def read(*records, **options):
     return y, reading
 
 
-@pytest.mark.parametrize("name", [name for name in FORMS if name != "doc"])
+@in_one_test("name", [name for name in FORMS if name != "doc"])
 def test_the_example_of_each_form_is_read(name):
     record = ast.literal_eval(FORMS[name].example)
     for form in None, name:

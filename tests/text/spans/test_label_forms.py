@@ -1,13 +1,14 @@
 import pytest
 
+from pairs import in_one_test
 from skcrf_sdca.text import unify_labels
 
 EXPECTED = [["B-PER", "I-PER", "O"], ["O", "B-LOC"]]
 
 
-@pytest.mark.parametrize("separator", "-_.:/|")
-@pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("given", [False, True])
+@in_one_test("separator", "-_.:/|")
+@in_one_test("last", [False, True])
+@in_one_test("given", [False, True])
 def test_separators_and_suffixes(separator, last, given):
     def written(label):
         parts = label.split("-")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pairs import in_one_test
 from skcrf_sdca.text.spans import located as home
 from skcrf_sdca.text.spans.located import located
 
@@ -14,7 +15,7 @@ def read(spans, said=None, text=TEXT):
     return [text[b:e] for b, e, _ in found], [fault.what for fault in faults]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("span", "said", "text", "what"),
     [
         ((0, 3), "Ann", "Ann", None),

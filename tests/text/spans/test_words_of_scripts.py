@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairs import in_one_test
 from skcrf_sdca.text import is_punctuation, read_corpus, tokenize
 from skcrf_sdca.text.spans.words import unspaced_scripts
 
@@ -52,7 +53,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+@in_one_test("text", TEXTS.values())
 def test_what_stands_between_blanks_is_one_token(text):
     assert tokenize(text)[0] == text.split()
 
