@@ -95,11 +95,11 @@ def test_probabilities_are_those_of_enumeration():
     assert crf.predict(X).tolist() == [own[0][0] if own else [] for own in best]
 
 
+@pytest.mark.usefixtures("many_ranges")
 def test_answers_with_probabilities_do_not_depend_on_threads():
     X, y = made(6)
     crf = new_parser(loss="log_loss", C=0.5).fit(X, y)
-    # So many that there are ranges.
-    X, y = X * 300, y * 300
+    X, y = X * 3, y * 3
     calls = {
         "predict_log_proba": {},
         "sample": {"n_draws": 2, "random_state": 0},

@@ -209,15 +209,14 @@ def test_pickles_and_files_go_on_with_the_same_bits(stream, method, options):
     X, y = stream
     y = suited(options, y)
     straight = learnt(learner(method, options), X, y, classes=LABELS)
-    for look in (False, True):
-        crf = learnt(learner(method, options), X[:14], y[:14], classes=LABELS)
-        if look:
-            crf.predict(X)
-        pickled = pickle.loads(pickle.dumps(crf))
-        save_model(crf, file := io.BytesIO())
-        for other in (pickled, load_model(file.getvalue())):
-            assert_same_model(other, crf)
-            assert_same_model(learnt(other, X[14:], y[14:]), straight)
+    crf = learnt(learner(method, options), X[:14], y[:14], classes=LABELS)
+    pickled = pickle.loads(pickle.dumps(crf))
+    # A look at the answers changes nothing.
+    crf.predict(X)
+    save_model(crf, file := io.BytesIO())
+    for other in (pickled, load_model(file.getvalue())):
+        assert_same_model(other, crf)
+        assert_same_model(learnt(other, X[14:], y[14:]), straight)
 
 
 @every_model
