@@ -84,7 +84,7 @@ def included(sources):
 
 
 class TranslateFirst(build_ext):
-    """Translate all modules to C before threads compile them.
+    """Translate all modules to C, in processes, before threads compile them.
 
     Cython has global state, which threads would share. It translates what changed, or
     cimports what changed; `depends` is for the compiler.
@@ -99,6 +99,7 @@ class TranslateFirst(build_ext):
         """Build the extensions."""
         translated = cythonize(
             self.extensions,
+            nthreads=self.parallel,
             shared_utility_qualified_name=SHARED,
             compiler_directives=DIRECTIVES,
         )
@@ -116,8 +117,10 @@ modules = [
     Extension(SHARED, [shared], extra_compile_args=OPTIONS),
     *map(module, sorted(KERNELS.rglob("*.pyx"))),
 ]
-setup(
-    # First what takes far longer to compile than any other, so that no thread waits.
-    ext_modules=sorted(modules, key=lambda own: not own.name.endswith("._vecmath")),
-    cmdclass={"build_ext": TranslateFirst},
-)
+# Where processes are not copies of this one, they import this file.
+if __name__ == "__main__":
+    setup(
+        # First what takes far longer to compile than any other: no thread waits.
+        ext_modules=sorted(modules, key=lambda own: not own.name.endswith("._vecmath")),
+        cmdclass={"build_ext": TranslateFirst},
+    )
