@@ -178,11 +178,12 @@ class Division:
         in_round = RARE_PER_ROUND * max(1, len(self.shards) // FEW_WORKERS)
         visits = _visits_of_round(problem, self.features, visits) // len(self.shards)
         mean_length = problem.offsets[-1] / problem.n_sequences
-        mean_work = int(work_of_visit(mean_length, problem.structure.n_tied))
+        mean_work = work_of_visit(mean_length, problem.structure.n_tied)
         return {
             "n_frequent": self.partition.n_frequent,
             "n_shared": n_shared,
-            "work": max(1, visits) * mean_work,
+            # The last visit of a round exceeds the work by half of it, in the mean.
+            "work": int((max(1, visits) - 0.5) * mean_work),
             "period": 1 + (n_shared - self.partition.n_frequent) // in_round,
         }
 
