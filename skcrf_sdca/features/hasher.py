@@ -5,13 +5,12 @@ the sign of a name, which are those of scikit-learn's `FeatureHasher`.
 """
 
 from numbers import Integral
-from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from skcrf_sdca._kernels.features._encoder import Encoder, Lookup
-from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
+from skcrf_sdca._utils.sklearn_private import Interval
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.features.hashing import hashed_columns
@@ -70,35 +69,7 @@ class SequenceHasher(StatelessTransformer):
         self.n_features = n_features
         self.alternate_sign = alternate_sign
 
-    @validates_parameters
-    def fit(self, X: object = None, y: object = None) -> Self:
-        """Check the parameters; nothing is learnt.
-
-        Parameters
-        ----------
-        X, y : None
-            Ignored.
-
-        Returns
-        -------
-        self : SequenceHasher
-        """
-        return self
-
-    @validates_parameters
-    def partial_fit(self, X: object = None, y: object = None) -> Self:
-        """Check the parameters; nothing is learnt.
-
-        Parameters
-        ----------
-        X, y : None
-            Ignored.
-
-        Returns
-        -------
-        self : SequenceHasher
-        """
-        return self
+    partial_fit = StatelessTransformer.fit
 
     def transform(self, X: Sequences) -> PackedSequences:
         """Return `X` packed.

@@ -48,6 +48,30 @@ class ItemTransformer(SequenceTransformer):
 class StatelessTransformer(ItemTransformer):
     """A transformer that has nothing to learn."""
 
+    def fit(self, X: object = None, y: object = None) -> Self:
+        """Check the parameters; nothing is learnt.
+
+        Parameters
+        ----------
+        X, y : any
+            Ignored.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter is not valid.
+        """
+        self._check_parameters()
+        return self
+
+    def _check_parameters(self):
+        """Raise TypeError or ValueError if a parameter is not valid."""
+        self._validate_params()
+
     def __sklearn_is_fitted__(self):
         """Return True."""
         return True

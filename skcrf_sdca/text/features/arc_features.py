@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
+from skcrf_sdca._utils.sklearn_private import Interval
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca.features.transformer import StatelessTransformer
 
@@ -88,21 +88,9 @@ class ArcFeatures(StatelessTransformer):
         self.columns = columns
         self.n_features = n_features
 
-    @validates_parameters
-    def fit(self, X: object = None, y: object = None) -> "ArcFeatures":
-        """Check the parameters; nothing is learnt.
-
-        Parameters
-        ----------
-        X, y : None
-            Ignored.
-
-        Returns
-        -------
-        self : ArcFeatures
-        """
+    def _check_parameters(self):
+        super()._check_parameters()
         self._read()
-        return self
 
     def transform(self, X: Sequences) -> list[sp.csr_array]:
         """Return the features of the arcs of each sentence.

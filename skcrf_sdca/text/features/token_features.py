@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from itertools import pairwise
-from typing import Any, Self, overload
+from typing import Any, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -106,25 +106,8 @@ class TokenFeatures(StatelessTransformer):
         self.columns = columns
         self.pad = pad
 
-    def fit(self, X: object = None, y: object = None) -> Self:
-        """Check the parameters; there is nothing to learn.
-
-        Parameters
-        ----------
-        X, y : any
-            Ignored.
-
-        Returns
-        -------
-        self : TokenFeatures
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter is not valid.
-        """
+    def _check_parameters(self):
         self._of_sentences()
-        return self
 
     @overload
     def transform(
