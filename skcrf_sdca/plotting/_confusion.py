@@ -75,10 +75,6 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         y: Labels,
         *,
         scheme: SpanScheme | None = None,
-        strict: bool = False,
-        labels: Iterable[Hashable] | None = None,
-        sample_weight: ArrayLike | None = None,
-        normalize: Normalize = None,
         **options: Any,
     ) -> Self:
         """Draw the confusion matrix of what a fitted estimator predicts.
@@ -89,9 +85,11 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
             With ``predict``, which returns label lists.
         X, y : as in the ``fit`` of the estimator
             With a label list for each sequence.
-        scheme, strict, labels, sample_weight, normalize, **options
+        scheme : str, default=None
             As in `from_predictions`. With a scheme, labels that are ids are read by the
             ``label_names`` of the estimator.
+        **options
+            The other parameters of `from_predictions`, such as `labels`.
 
         Returns
         -------
@@ -106,15 +104,7 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         pair = y, estimator.predict(X)
         if scheme is not None:
             pair = tuple(named_lists(estimator, labelled) for labelled in pair)
-        return cls.from_predictions(
-            *pair,
-            scheme=scheme,
-            strict=strict,
-            labels=labels,
-            sample_weight=sample_weight,
-            normalize=normalize,
-            **options,
-        )
+        return cls.from_predictions(*pair, scheme=scheme, **options)
 
     @classmethod
     def from_predictions(

@@ -275,13 +275,7 @@ class ServedSegments(ServedSequences):
         return [(*span, value) for span, value in zip(found, values, strict=True)]
 
     def joint_terms(
-        self,
-        sequence: Any,
-        of_pairs: Any,
-        paths: NDArray[Any],
-        differs: NDArray[np.bool_],
-        /,
-        **places: int,
+        self, sequence: Any, of_pairs: Any, paths: Any, /, *_: Any, **places: int
     ) -> Iterator[Term]:
         """Yield the terms of segments, and of transitions between these."""
         return segment_terms(self._grammar, *self._tied_weights, None, paths)
