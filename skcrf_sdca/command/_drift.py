@@ -5,12 +5,7 @@ import argparse
 from skcrf_sdca.estimators.drift import drift_report
 
 from ._inputs import TEXT, load_tagger, reading_of, source_of, warn_of
-from ._options import (
-    FILE_HELP,
-    FORMAT_NAMES,
-    add_model_option,
-    add_reading_options,
-)
+from ._options import FILE_HELP, FORMAT_NAMES, add_model_option, add_reading_options
 from ._streams import write
 
 HELP = "compare what a model finds in new text with what it finds in old text"

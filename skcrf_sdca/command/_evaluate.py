@@ -28,13 +28,7 @@ from ._inputs import (
     source_of,
     warn_of,
 )
-from ._options import (
-    add_files,
-    add_model_option,
-    add_reading_options,
-    lines_of,
-    refuse,
-)
+from ._options import add_files, add_model_option, add_reading_options, lines_of, refuse
 from ._schemes import SCHEMES
 from ._streams import say, write
 

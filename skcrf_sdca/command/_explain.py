@@ -2,19 +2,8 @@
 
 from skcrf_sdca._utils.messages import counted
 
-from ._inputs import (
-    TEXT,
-    load_tagger,
-    reading_of,
-    source_of,
-)
-from ._options import (
-    FILE_HELP,
-    READING,
-    add_model_option,
-    add_reading_options,
-    refuse,
-)
+from ._inputs import TEXT, load_tagger, reading_of, source_of
+from ._options import FILE_HELP, READING, add_model_option, add_reading_options, refuse
 from ._streams import write
 
 HELP = "show the strongest features of each label, or those behind one decision"

@@ -43,13 +43,7 @@ NOT_OF_TREES = (
     *("alpha", "l1_ratio", "c1", "c2", "tol", "jobs", "init", "prior", "checkpoint"),
 )
 # Options that need --parse.
-OF_TREES = (
-    "projective",
-    "several_roots",
-    "heads_only",
-    "wrong_trees",
-    "crossing_arcs",
-)
+OF_TREES = ("projective", "several_roots", "heads_only", "wrong_trees", "crossing_arcs")
 # Options of `tag` and `eval` that a model of trees does not have; it knows its columns.
 NOT_OF_PARSERS = {
     "tag": ("columns", "proba", "spans", "to", "jobs"),

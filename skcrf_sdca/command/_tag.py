@@ -8,12 +8,7 @@ from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.estimators.thresholds import TunedSpans
 from skcrf_sdca.text import char_spans
 from skcrf_sdca.text.core.passages import Document
-from skcrf_sdca.text.writing import (
-    documents_of,
-    whole,
-    writer_of,
-    written_formats,
-)
+from skcrf_sdca.text.writing import documents_of, whole, writer_of, written_formats
 
 from . import _parsers
 from ._formats import AttributesFormat, ConlluFormat, CorpusFormat

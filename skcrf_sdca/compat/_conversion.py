@@ -29,9 +29,7 @@ from skcrf_sdca.compat._model_file import (
     places_of_boundaries,
     serialise,
 )
-from skcrf_sdca.data.containers import (
-    plain_column,
-)
+from skcrf_sdca.data.containers import plain_column
 from skcrf_sdca.data.input_formats import VECTORIZED, format_of_sequence
 from skcrf_sdca.data.label_encoding import label_array, plain_labels
 from skcrf_sdca.data.sequence_lists import as_sequence_list
@@ -214,9 +212,7 @@ def to_crfsuite(
     ['B', 'I']
     """
     model = model_file_of(
-        estimator,
-        {"intercept": intercept, "start": start, "end": end},
-        feature_names,
+        estimator, {"intercept": intercept, "start": start, "end": end}, feature_names
     )
     with atomic_write(path) as file:
         file.write(serialise(model))

@@ -39,12 +39,7 @@ from skcrf_sdca._utils.typing import (
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.compat._algorithms import ALGORITHMS, DEFAULT
-from skcrf_sdca.compat._conversion import (
-    BOUNDARIES,
-    item_lists,
-    read_as,
-    to_crfsuite,
-)
+from skcrf_sdca.compat._conversion import BOUNDARIES, item_lists, read_as, to_crfsuite
 from skcrf_sdca.compat._fileresource import state_of_pickle
 from skcrf_sdca.compat._fitted_attributes import FittedAttributes
 from skcrf_sdca.compat._label_lists import LabelLists, decoded_lists

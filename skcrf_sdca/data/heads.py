@@ -10,12 +10,7 @@ from skcrf_sdca._kernels.features._sibling_rows import add_sibling_labels
 from skcrf_sdca._utils.messages import as_integer, as_list, described
 from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca.data.label_encoding import encode_known_labels
-from skcrf_sdca.data.trees import (
-    UNSPECIFIED,
-    are_arcs,
-    number_of_positions,
-    sizes_of,
-)
+from skcrf_sdca.data.trees import UNSPECIFIED, are_arcs, number_of_positions, sizes_of
 
 # The functions that read sequences say sentence and arc.
 named_as_arcs = in_words(

@@ -14,11 +14,7 @@ from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.typing import LabelLists, Span, SpanScheme
 from skcrf_sdca._utils.words import place
-from skcrf_sdca.data.containers import (
-    as_list,
-    check_container,
-    plain_column,
-)
+from skcrf_sdca.data.containers import as_list, check_container, plain_column
 from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.data.tagging_schemes import get_scheme, parse_label
 

@@ -125,11 +125,7 @@ def _length_bounds(length):
 
 
 def _check_arguments(n_sequences, n_labels, n_features, density):
-    sizes = {
-        "n_sequences": n_sequences,
-        "n_labels": n_labels,
-        "n_features": n_features,
-    }
+    sizes = {"n_sequences": n_sequences, "n_labels": n_labels, "n_features": n_features}
     for name, size in sizes.items():
         if size < 1:
             raise ValueError(f"{name} must be at least 1; got {size!r}.")

@@ -265,8 +265,7 @@ class DaskCluster(Cluster):
         # Not with a timeout: after a transfer that is broken off, the client may be
         # unable to make another one.
         transfer = asyncio.run_coroutine_threadsafe(
-            self.client.gather(future, asynchronous=True),
-            self.client.loop.asyncio_loop,
+            self.client.gather(future, asynchronous=True), self.client.loop.asyncio_loop
         )
         while not futures.wait([transfer], timeout=POLL).done:
             try:

@@ -77,15 +77,7 @@ class CommonProblem(Objective):
     """
 
     def __init__(
-        self,
-        cluster,
-        rows,
-        alpha,
-        parameters,
-        *,
-        n_sequences,
-        means,
-        constraints,
+        self, cluster, rows, alpha, parameters, *, n_sequences, means, constraints
     ):
         super().__init__(alpha)
         self.parameters = parameters

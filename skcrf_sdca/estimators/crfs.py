@@ -19,11 +19,7 @@ from skcrf_sdca.estimators.parameters import (
 )
 from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.estimators.sgd import SGDCRF
-from skcrf_sdca.estimators.solver_choice import (
-    OF_CHAINS,
-    OF_CRF,
-    SolverByName,
-)
+from skcrf_sdca.estimators.solver_choice import OF_CHAINS, OF_CRF, SolverByName
 from skcrf_sdca.structures.weight_choice import AUTO
 
 

@@ -23,9 +23,7 @@ from typing import Any, Literal, TypeVar, dataclass_transform, get_args, overloa
 from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.shared_docs import shared_docs
-from skcrf_sdca._utils.sklearn_private import (
-    Interval,
-)
+from skcrf_sdca._utils.sklearn_private import Interval
 from skcrf_sdca._utils.typing import (
     Acceleration,
     Alpha,

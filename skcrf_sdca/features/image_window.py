@@ -10,11 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.sklearn_private import (
-    Interval,
-    StrOptions,
-    validates_parameters,
-)
+from skcrf_sdca._utils.sklearn_private import Interval, StrOptions, validates_parameters
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.images import image_graph, pixels_of
 from skcrf_sdca.features.frames import NEAREST, ZERO

@@ -26,11 +26,7 @@ from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import raise_for_params
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca._utils.words import place
-from skcrf_sdca.data.containers import (
-    check_container,
-    is_frame,
-    plain_column,
-)
+from skcrf_sdca.data.containers import check_container, is_frame, plain_column
 from skcrf_sdca.data.feature_names import FeatureNames, same_names
 from skcrf_sdca.data.input_formats import PACKED, check_has_items, is_table
 from skcrf_sdca.data.label_encoding import encode_labels, encode_training_labels

@@ -23,15 +23,10 @@ from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.given_estimators import check_given
 from skcrf_sdca._utils.messages import described
-from skcrf_sdca._utils.sklearn_private import (
-    BaseComposition,
-    raise_for_params,
-)
+from skcrf_sdca._utils.sklearn_private import BaseComposition, raise_for_params
 from skcrf_sdca._utils.typing import Labels
 from skcrf_sdca._utils.words import place, words
-from skcrf_sdca.data.containers import (
-    is_frame,
-)
+from skcrf_sdca.data.containers import is_frame
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.sequence_lists import as_sequence_list

@@ -18,11 +18,7 @@ from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, Encoder, Lookup
 from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.constructors import constructed
 from skcrf_sdca._utils.messages import required_attribute
-from skcrf_sdca._utils.sklearn_private import (
-    Interval,
-    Options,
-    validates_parameters,
-)
+from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.data.containers import check_container

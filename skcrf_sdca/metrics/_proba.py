@@ -16,12 +16,7 @@ from skcrf_sdca.data.label_encoding import (
     label_array,
     label_lists,
 )
-from skcrf_sdca.metrics._checks import (
-    NO_TOKENS,
-    check_lengths,
-    ratio,
-    token_weight,
-)
+from skcrf_sdca.metrics._checks import NO_TOKENS, check_lengths, ratio, token_weight
 from skcrf_sdca.metrics._docs import METRIC_DOCS
 
 

@@ -55,7 +55,7 @@ SHARED = {
         >>> from skcrf_sdca import SDCACRF
         >>> X, y = [[["a"], ["b"]]] * 9, [["B", "I"]] * 9
         >>> crf = SDCACRF(tol=1e-8, random_state=0).fit(X, y)
-        """,
+        """
 }
 
 

@@ -23,12 +23,7 @@ from skcrf_sdca.data.heads import (
 )
 from skcrf_sdca.data.sample_weights import checked_weight
 from skcrf_sdca.data.tree_sizes import check_sentences
-from skcrf_sdca.data.trees import (
-    TreeFormat,
-    TreeRules,
-    sizes_of,
-    words_of,
-)
+from skcrf_sdca.data.trees import TreeFormat, TreeRules, sizes_of, words_of
 from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.compression import TrimmingMixin
 from skcrf_sdca.model.explanation import Explanation, explanation_of_heads
@@ -129,11 +124,7 @@ class TreeAnswers(Answers, TrimmingMixin):
         return labels, counts
 
     def predict(
-        self,
-        X: Any,
-        *,
-        decoding: Decoding | None = None,
-        known: Any | None = None,
+        self, X: Any, *, decoding: Decoding | None = None, known: Any | None = None
     ) -> NDArray[np.object_]:
         """Return the tree of every sentence.
 
@@ -338,13 +329,7 @@ class DependencyAnswers(TreeAnswers, Inspection):
             return tree_terms(trees, weighted, self.intercept_, rules)
 
         return explanation_of_heads(
-            word,
-            n,
-            tree_with,
-            terms_of,
-            marginals,
-            labels=labels,
-            reference=reference,
+            word, n, tree_with, terms_of, marginals, labels=labels, reference=reference
         )
 
     def _features_at(self, X, names, places):

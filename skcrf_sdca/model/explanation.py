@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca._utils.grids import (
-    Cell,
-    clipped,
-    html_grid,
-    text_grid,
-    weight_cells,
-)
+from skcrf_sdca._utils.grids import Cell, clipped, html_grid, text_grid, weight_cells
 from skcrf_sdca._utils.messages import as_integer, as_list
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.heads import checked_heads

@@ -18,10 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca._utils.messages import as_list, lacking
 from skcrf_sdca._utils.words import one_alone
 from skcrf_sdca.data.containers import holds_sequences
-from skcrf_sdca.data.label_encoding import (
-    label_objects,
-    plain_labels,
-)
+from skcrf_sdca.data.label_encoding import label_objects, plain_labels
 from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.explanation import (
     Explanation,

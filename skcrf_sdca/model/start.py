@@ -22,12 +22,7 @@ from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.features.vectorizer import copied
-from skcrf_sdca.model.fitted import (
-    check_form,
-    fitted_format,
-    fitted_weights,
-    form_with,
-)
+from skcrf_sdca.model.fitted import check_form, fitted_format, fitted_weights, form_with
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.tuple_parameters import tuples_with_weights
 from skcrf_sdca.structures.form import Axis, Weights

@@ -14,12 +14,7 @@ import zipfile
 import numpy as np
 
 from skcrf_sdca._utils.archives import FLOAT, INT, opened_members
-from skcrf_sdca._utils.files import (
-    atomic_write,
-    checked_read,
-    refused_as,
-    strict_json,
-)
+from skcrf_sdca._utils.files import atomic_write, checked_read, refused_as, strict_json
 from skcrf_sdca.persistence._fields import ModelFormatError
 
 DOCUMENT = "model.json"

@@ -17,14 +17,7 @@ def type_name(cls):
     return "skcrf_sdca.CRF" if cls is CRF else cls.__name__
 
 
-_OWN = (
-    *ESTIMATORS,
-    PassiveAggressiveCRF,
-    SegmentCRF,
-    GraphCRF,
-    TreeCRF,
-    DependencyCRF,
-)
+_OWN = (*ESTIMATORS, PassiveAggressiveCRF, SegmentCRF, GraphCRF, TreeCRF, DependencyCRF)
 CRFS = {type_name(cls): cls for cls in _OWN}
 _NAMES_OF_PACKAGE = {*STRUCTURES, *CRFS}
 

@@ -23,21 +23,11 @@ from skcrf_sdca.persistence._scaler_entries import (
     checked_per_token,
     plain_numbers,
 )
-from skcrf_sdca.persistence._values import (
-    lists_of,
-    plain_parameters,
-    with_parameters,
-)
+from skcrf_sdca.persistence._values import lists_of, plain_parameters, with_parameters
 
 TRANSFORMERS = {
     cls.__name__: cls
-    for cls in (
-        StandardScaler,
-        MinMaxScaler,
-        RobustScaler,
-        MaxAbsScaler,
-        SimpleImputer,
-    )
+    for cls in (StandardScaler, MinMaxScaler, RobustScaler, MaxAbsScaler, SimpleImputer)
 }
 
 

@@ -16,11 +16,7 @@ from skcrf_sdca.serving._structures import (
     reader_of,
 )
 from skcrf_sdca.structures.graph.junction_tree import junction_trees
-from skcrf_sdca.structures.graph.pairs import (
-    pair_places,
-    terms_of_pairs,
-    tied_of_pairs,
-)
+from skcrf_sdca.structures.graph.pairs import pair_places, terms_of_pairs, tied_of_pairs
 from skcrf_sdca.structures.graph.scores import GraphScores
 from skcrf_sdca.structures.path_terms import Term
 

@@ -107,11 +107,7 @@ class DCA(EpochSolver):
             problem.offsets,
             C / loss.scale * problem.sample_weight,
         )
-        options = {
-            "total": total,
-            "power": self.power,
-            "n_visits": self._visits_before,
-        }
+        options = {"total": total, "power": self.power, "n_visits": self._visits_before}
         if n_best > 1:
             self._check_memory(n_best)
             return KBestKernel(*arguments, n_best=n_best, **options)

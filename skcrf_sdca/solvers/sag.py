@@ -110,10 +110,7 @@ class SAG(EpochSolver):
             )
         else:
             self.kernel = self._new_visitor(
-                SAGKernel,
-                structure.distinct_features(),
-                weights,
-                self.target.weights(),
+                SAGKernel, structure.distinct_features(), weights, self.target.weights()
             )
 
     def new_worker(self, features, weights, target, shard):

@@ -8,12 +8,7 @@ from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca._kernels.visits._sgd import BatchKernel, SVRGKernel
 from skcrf_sdca._kernels.visits._steps import SVRGSteps
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.solvers.owlqn import (
-    MAX_HALVINGS,
-    N_VECTORS,
-    SUFFICIENT,
-    CurvaturePairs,
-)
+from skcrf_sdca.solvers.owlqn import MAX_HALVINGS, N_VECTORS, SUFFICIENT, CurvaturePairs
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES
 from skcrf_sdca.solvers.sgd import SGD
 

@@ -9,11 +9,7 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.chains import Chains
-from skcrf_sdca.structures.chain.curvature import (
-    Curvature,
-    LocalCurvature,
-    Whitening,
-)
+from skcrf_sdca.structures.chain.curvature import Curvature, LocalCurvature, Whitening
 from skcrf_sdca.structures.chain.marginals import (
     Marginals,
     edge_offsets,

@@ -5,16 +5,8 @@ import numpy as np
 from skcrf_sdca._kernels.visits._tree_item import TreeItem
 from skcrf_sdca._kernels.visits._tying import ArcTying
 from skcrf_sdca._utils.ragged import split_rows
-from skcrf_sdca.data.trees import (
-    are_arcs,
-    pairs_of_words,
-    sizes_of,
-    words_of,
-)
-from skcrf_sdca.structures.dependency.parameters import (
-    ArcParameters,
-    MadeArcParameters,
-)
+from skcrf_sdca.data.trees import are_arcs, pairs_of_words, sizes_of, words_of
+from skcrf_sdca.structures.dependency.parameters import ArcParameters, MadeArcParameters
 from skcrf_sdca.structures.dependency.scores import ArcScores, inference_on_trees
 from skcrf_sdca.structures.structure import Structure
 from skcrf_sdca.structures.token_rows import CompiledRows

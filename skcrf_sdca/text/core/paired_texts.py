@@ -13,10 +13,7 @@ _ALONE = "left out: there is no {} of the same name"
 
 
 def paired_texts(
-    source: Any,
-    reading: Reading,
-    end: str,
-    partner_of: Callable[[Path], Path | None],
+    source: Any, reading: Reading, end: str, partner_of: Callable[[Path], Path | None]
 ) -> Iterator[tuple[Path, Path | None]]:
     """Yield the paths of texts and of their annotations.
 

@@ -23,9 +23,7 @@ _WITH_BLANKS = "with blanks at the ends: do the offsets count other characters?"
 _LINE_END = re.compile("[\r\n]")
 # Characters of a span that messages show.
 _MANY = 60
-_CURES = {
-    UNALIGNED: "{tokens}, or a regular expression there, finds finer tokens.",
-}
+_CURES = {UNALIGNED: "{tokens}, or a regular expression there, finds finer tokens."}
 
 
 class TextSource(NamedTuple):

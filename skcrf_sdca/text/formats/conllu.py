@@ -19,12 +19,7 @@ from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.containers import check_container, plain_column
 from skcrf_sdca.data.label_encoding import flat_labels
-from skcrf_sdca.text.core.files import (
-    blocks,
-    numbered_lines,
-    place,
-    write_text,
-)
+from skcrf_sdca.text.core.files import blocks, numbered_lines, place, write_text
 from skcrf_sdca.text.core.passages import Read, TextSource
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.core.tokens import Token, Tokens, checked_names

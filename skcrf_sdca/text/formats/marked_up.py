@@ -8,12 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from skcrf_sdca._utils.typing import SpanScheme
-from skcrf_sdca.text.core.files import (
-    BLANKS,
-    blocks,
-    numbered_lines,
-    place,
-)
+from skcrf_sdca.text.core.files import BLANKS, blocks, numbered_lines, place
 from skcrf_sdca.text.core.passages import Document, Passages, Read, TextSource
 from skcrf_sdca.text.core.reading import Reading
 

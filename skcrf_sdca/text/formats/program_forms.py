@@ -196,12 +196,7 @@ def of_pair(record: Sequence[Any], notes: Notes) -> Records:
     """Yield the record of a text and its spans, or of a text and further fields."""
     text, other = record
     yield (
-        {"text": text, **other}
-        if is_mapping(other)
-        else {
-            "text": text,
-            "spans": other,
-        }
+        {"text": text, **other} if is_mapping(other) else {"text": text, "spans": other}
     )
 
 

@@ -128,10 +128,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "scierc": Form(
         "{'sentences': [['Anna', 'left']], 'ner': [[[0, 0, 'PER']]]}",
-        (
-            _key("sentences", list_of(is_row)),
-            parts.if_labelled(_key("ner", is_list)),
-        ),
+        (_key("sentences", list_of(is_row)), parts.if_labelled(_key("ner", is_list))),
         programs.of_scierc,
     ),
     "inner": Form(

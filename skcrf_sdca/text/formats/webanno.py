@@ -83,11 +83,7 @@ class Feature(NamedTuple):
 
 
 def read_webanno(
-    file: Any,
-    reading: Reading,
-    *,
-    label: str | None = None,
-    scheme: SpanScheme = "BIO",
+    file: Any, reading: Reading, *, label: str | None = None, scheme: SpanScheme = "BIO"
 ) -> Iterator[Read]:
     """Yield the sequences of a table.
 

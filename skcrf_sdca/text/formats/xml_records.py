@@ -12,11 +12,7 @@ from skcrf_sdca.text.core.files import name_of, place, whole_text
 from skcrf_sdca.text.core.passages import Document, Passages, Read
 from skcrf_sdca.text.core.reading import Reading
 from skcrf_sdca.text.spans.located import OUTSIDE
-from skcrf_sdca.text.spans.units import (
-    UTF_16,
-    in_characters,
-    unit_offsets,
-)
+from skcrf_sdca.text.spans.units import UTF_16, in_characters, unit_offsets
 
 from .elements import Element, tell_attributes, typed
 
