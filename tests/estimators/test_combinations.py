@@ -264,11 +264,10 @@ def test_cross_validated_probabilities_of_every_type_of_labels(label_type, form)
 
 
 @pytest.mark.parametrize("label_type", LABELS)
-@pytest.mark.parametrize("form", ["arrays", "table"])
-def test_the_transitions_of_every_type_of_labels_are_drawn(label_type, form):
+def test_the_transitions_of_every_type_of_labels_are_drawn(label_type):
     pytest.importorskip("matplotlib").use("agg")
     plt = pytest.importorskip("matplotlib.pyplot")
-    crf = fitted(label_type, form)
+    crf = fitted(label_type, "arrays")
     display = TransitionDisplay.from_estimator(crf, labels=LABELS[label_type][:2])
     assert display.labels == LABELS[label_type][:2]
     plt.close("all")

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
+from pairs import by_pairs
 from samples import as_strings
 from skcrf_sdca import SGDCRF, PassiveAggressiveCRF
 from skcrf_sdca.datasets import make_chains
@@ -94,9 +95,13 @@ def test_chunks_give_the_weights_of_one_pass(stream, method, options):
     assert crf.intercept_.any()
 
 
-@every_model
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("method", ["hinge", "log loss", "perceptron"])
+@by_pairs(
+    {
+        "options": MODELS.values(),
+        "form": FORMS,
+        "method": ["hinge", "log loss", "perceptron"],
+    }
+)
 def test_chunks_give_the_weights_of_one_epoch_of_fit(stream, form, method, options):
     X, y = stream
     if form in ("dicts", "strings") and isinstance(options.get("edge_features"), list):

@@ -5,6 +5,7 @@ from numpy.testing import assert_allclose
 from served import CLOSE, WAYS, assert_same_answers, assert_same_spans, through_file
 
 from matrix_models import MODELS, WITH_LOSSES, fitted
+from pairs import by_pairs
 from skcrf_sdca.persistence import ModelFormatError
 from skcrf_sdca.serving import Predictor
 
@@ -16,8 +17,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-@pytest.mark.parametrize(("name", "loss"), WITH_LOSSES)
+@by_pairs(
+    {
+        "name": MODELS,
+        "loss": ["log_loss", "softmax_margin", "hinge"],
+        "way": WAYS.values(),
+    },
+    allowed=lambda name, loss, _: (name, loss) in WITH_LOSSES,
+)
 def test_a_model_is_served_or_refused_with_the_reason(name, loss, way):
     model, crf = MODELS[name], fitted(name, loss=loss)
     if name in REFUSED:

@@ -27,8 +27,8 @@ def test_the_largest_bound_is_kept_with_its_own_rounding():
 @pytest.mark.parametrize(
     "options",
     [
-        {"alpha": 1e-12, "method": "asgd", "eta0": 1e12, "max_iter": 4000},
-        {"alpha": 1e-9, "method": "pegasos", "max_iter": 2000},
+        {"alpha": 1e-12, "method": "asgd", "eta0": 1e12, "max_iter": 1000},
+        {"alpha": 1e-9, "method": "pegasos", "max_iter": 1000},
     ],
     ids=["asgd", "pegasos"],
 )

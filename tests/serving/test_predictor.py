@@ -31,6 +31,7 @@ from model_fuzz import (
     members,
     write,
 )
+from pairs import by_pairs
 from skcrf_sdca import (
     LBFGSCRF,
     SDCACRF,
@@ -260,10 +261,9 @@ def assert_explains(predictor, estimator, X):
         assert str(found.value) == str(expected.value)
 
 
-@pytest.mark.parametrize("way", [WAYS["file"], WAYS["estimator"]])
-def test_explanations_are_those_of_the_estimator(way, fitted, tmp_path):
+def test_explanations_are_those_of_the_estimator(fitted):
     estimator, new = fitted
-    assert_explains(way(estimator, tmp_path), estimator, new[:4])
+    assert_explains(through_file(estimator), estimator, new[:4])
 
 
 @pytest.mark.parametrize("make", [random_dicts, random_rows])
@@ -316,9 +316,7 @@ HASHERS = {
 }
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("way", served.WAYS.values(), ids=served.WAYS)
-@pytest.mark.parametrize("name", HASHERS)
+@by_pairs({"name": HASHERS, "way": served.WAYS.values(), "sparse": [False, True]})
 def test_hashed_features_are_served(name, way, sparse):
     steps, make = HASHERS[name]
     X, y, new = data(make, np.random.default_rng(0))
