@@ -18,12 +18,11 @@ by one. Processor seconds hardly depend on other work of the machine.
 """
 
 import argparse
-import warnings
 from time import process_time
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
+from quiet_fits import seconds_of_fit
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
@@ -136,10 +135,7 @@ def fit_within(crf, X, y, limit):
             return super()._end_epoch() or process_time() > begin + limit
 
     crf._monitor = LimitedMonitor
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        crf.fit(X, y)
-    return process_time() - begin
+    return seconds_of_fit(crf, X, y)
 
 
 def fitted(crf, X, y, limit):
@@ -152,13 +148,8 @@ def fitted(crf, X, y, limit):
 
 def softmax(X, y, alpha):
     """Return processor seconds and iterations of scikit-learn without transitions."""
-    labels = np.concatenate(y)
-    begin = process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        other = LogisticRegression(C=1.0 / (alpha * len(X)), max_iter=1000)
-        other.fit(X.X, labels)
-    seconds = process_time() - begin
+    other = LogisticRegression(C=1.0 / (alpha * len(X)), max_iter=1000)
+    seconds = seconds_of_fit(other, X.X, np.concatenate(y))
     return f"{seconds:.2f}", f"{other.n_iter_.max()}", tables.NONE
 
 

@@ -25,15 +25,14 @@ different random numbers. The script needs matplotlib.
 """
 
 import argparse
-import warnings
 from collections import Counter
 from functools import partial
 from pathlib import Path
 from time import process_time
 
 import numpy as np
+from quiet_fits import seconds_of_fit
 from sklearn.datasets import load_digits
-from sklearn.exceptions import ConvergenceWarning
 
 import figures
 import tables
@@ -282,11 +281,7 @@ def measured(models, score):
     """Return name -> (score, seconds, epochs), name -> predictions, and the truth."""
     found, predictions = {}, {}
     for name, model, ((X, y), (X_test, y_test)) in models:
-        start = process_time()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(X, y)
-        seconds = process_time() - start
+        seconds = seconds_of_fit(model, X, y)
         predictions[name] = model.predict(X_test)
         right = score(y_test, predictions[name])
         found[name] = right, seconds, model.n_iter_

@@ -10,12 +10,11 @@ machine had no other work.
 """
 
 import argparse
-import warnings
 from itertools import product
 from time import perf_counter
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from quiet_fits import fitted
 
 import packed
 from skcrf_sdca import SDCACRF, DualityGapMonitor
@@ -99,10 +98,8 @@ class PlainBCFW:
 def fit(X, labels, alpha, epochs, sampling="gap"):
     """Return a fit of a number of epochs."""
     crf = SDCACRF(alpha, loss="hinge", sampling=sampling, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        crf.set_params(max_iter=epochs).set_callbacks(DualityGapMonitor())
-        return crf.fit(X, labels)
+    crf.set_params(max_iter=epochs).set_callbacks(DualityGapMonitor())
+    return fitted(crf, X, labels)
 
 
 def line(name, history):

@@ -18,11 +18,10 @@ import argparse
 import json
 import os
 import resource
-import time
-import warnings
 from pathlib import Path
 
 import numpy as np
+from quiet_fits import seconds_of_fit
 
 import tables
 from skcrf_sdca import CRF, make_tagger
@@ -66,11 +65,8 @@ def row(arguments):
         labels = known.union(*others)
         crf.set_params(label_features={k: k.split("|") for k in labels})
         given["further"] = "+".join(arguments.further)
-    tagger, begin = make_tagger(TokenFeatures(), crf), time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tagger.fit(X, y)
-    seconds = time.process_time() - begin
+    tagger = make_tagger(TokenFeatures(), crf)
+    seconds = seconds_of_fit(tagger, X, y)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 2**10
     found, right = (np.concatenate(part) for part in (tagger.predict(X_test), y_test))
     of_part = [

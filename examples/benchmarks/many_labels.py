@@ -20,12 +20,12 @@ import multiprocessing
 import resource
 import tempfile
 import time
-import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from quiet_fits import seconds_of_fit
 
 import tables
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences
@@ -189,7 +189,7 @@ def fit(arguments, name):
         _transitions.SPARSE = 0.0
     X, y, X_test, y_test = made(arguments)
     estimator, options = ESTIMATORS[name]
-    before, begin = peak_memory(), time.process_time()
+    before = peak_memory()
     rule = {"transitions": RULES[arguments.task]}
     crf = estimator(
         **({"label_pairs": "observed"} if arguments.observed else rule),
@@ -199,10 +199,7 @@ def fit(arguments, name):
         verbose=arguments.verbose,
         **options,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        crf.fit(X, y)
-    seconds = time.process_time() - begin
+    seconds = seconds_of_fit(crf, X, y)
     peak = peak_memory()
     has_weight = np.isfinite(crf.transition_) & (crf.transition_ != 0.0)
     n_pairs = np.count_nonzero(has_weight)

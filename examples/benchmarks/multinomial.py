@@ -15,12 +15,10 @@ the processor, cover ``fit`` in one thread, and depend on other work on the mach
 """
 
 import argparse
-import warnings
-from time import process_time
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
+from quiet_fits import seconds_of_fit
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
@@ -70,15 +68,6 @@ def primal(coef, X, y, alpha):
     return alpha / 2 * (coef**2).sum() + losses.mean()
 
 
-def timed(estimator, X, y):
-    """Return a fitted estimator and the seconds of the fit."""
-    begin = process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        estimator.fit(X, y)
-    return estimator, process_time() - begin
-
-
 def logistic_regression(solver, alpha, tol, n):
     """Return an estimator of scikit-learn."""
     options = {"fit_intercept": False, "max_iter": 3000, "random_state": 0}
@@ -102,7 +91,7 @@ def rows_of(X, y, multiple, others):
     least = exact.dual_objective_
     for name, crf in OURS.items():
         crf.set_params(alpha=alpha, tol=ENOUGH, max_iter=3000, random_state=0)
-        crf, seconds = timed(crf, X, y)
+        seconds = seconds_of_fit(crf, X, y)
         coef = np.column_stack([crf.coef_, crf.intercept_])
         off = primal(coef, wide, y, alpha) / least - 1.0
         gap = crf.duality_gap_ / crf.primal_objective_
@@ -110,7 +99,8 @@ def rows_of(X, y, multiple, others):
         yield [*row, f"{off:.1e}", f"{gap:.1e}"]
     for name, new, solver in others:
         for tol in TOLERANCES:
-            other, seconds = timed(new(solver, alpha, tol, len(y)), wide, y)
+            other = new(solver, alpha, tol, len(y))
+            seconds = seconds_of_fit(other, wide, y)
             # Cyanure has a column for each class.
             coef = other.coef_ if len(other.coef_) == N_CLASSES else other.coef_.T
             off = primal(coef, wide, y, alpha) / least - 1.0

@@ -11,10 +11,9 @@ the folder SKCRF_SDCA_DATA or downloaded; tasks.py makes the features.
 """
 
 import argparse
-import warnings
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from quiet_fits import fitted
 
 from skcrf_sdca import SDCACRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -50,10 +49,8 @@ def ways(y, share):
 
 def fit(X, y, epochs):
     """Return the estimator fitted to the sentences that have labels in y."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        crf = SDCACRF(max_iter=epochs, random_state=0)
-        return crf.fit(X[: len(y)], y)
+    crf = SDCACRF(max_iter=epochs, random_state=0)
+    return fitted(crf, X[: len(y)], y)
 
 
 def print_objectives(history):

@@ -12,11 +12,10 @@ L-BFGS by rounding only, so L-BFGS is fitted once, with one partition.
 needs the folder of corpora in SKCRF_SDCA_DATA, and matplotlib.
 """
 
-import warnings
 from functools import partial
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from quiet_fits import fitted
 
 import figures
 import packed
@@ -48,10 +47,7 @@ def cut(task, n_partitions):
 
 def fit(partitions, **parameters):
     """Return a fit to a gap of 1e-4 P(0), or as far as it gets."""
-    crf = DistributedCRF(random_state=0, **parameters)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return crf.fit(partitions)
+    return fitted(DistributedCRF(random_state=0, **parameters), partitions)
 
 
 def bytes_of_round(partitions, n_labels):

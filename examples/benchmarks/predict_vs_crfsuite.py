@@ -16,13 +16,12 @@ downloaded.
 
 import argparse
 import tempfile
-import warnings
 from pathlib import Path
 from time import perf_counter, process_time
 
 import numpy as np
 import pycrfsuite
-from sklearn.exceptions import ConvergenceWarning
+from quiet_fits import fitted
 
 from handwritten import chunk_features
 from skcrf_sdca import SDCACRF
@@ -47,9 +46,7 @@ def crfsuite_tagger(X, y, n_iterations, path=None):
 
 def trained_sdca(X, y, n_epochs):
     """Return an estimator after some epochs."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return SDCACRF(max_iter=n_epochs, random_state=0).fit(X, y)
+    return fitted(SDCACRF(max_iter=n_epochs, random_state=0), X, y)
 
 
 def tag_probabilities(tagger, X):

@@ -17,7 +17,6 @@ after each structure has the largest ratio.
 """
 
 import argparse
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from dense_tasks import fit_within
 from graphs import grid
-from sklearn.exceptions import ConvergenceWarning
+from quiet_fits import fitted
 
 import tables
 from skcrf_sdca import CRF, GraphCRF, PackedSequences, SegmentCRF
@@ -297,9 +296,7 @@ def seconds(crf, X, y, limit):
 def chosen(family, shape, X, y):
     """Return the solver that the estimator takes by itself."""
     crf = family.new(alpha=shape.n_alpha / shape.n, max_iter=1, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        crf.fit(X, y)
+    fitted(crf, X, y)
     return getattr(crf, "solver_", crf.solver)
 
 

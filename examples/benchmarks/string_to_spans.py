@@ -22,10 +22,9 @@ import argparse
 import json
 import sys
 import tempfile
-import warnings
 from pathlib import Path
 
-from sklearn.exceptions import ConvergenceWarning
+from quiet_fits import fitted
 
 import tables
 from skcrf_sdca import SDCACRF, make_tagger, save_model
@@ -133,9 +132,7 @@ def trained(n_sentences, folder):
     X = [[token["word"] for token in own] for own in X[:n_sentences]]
     y, ours = y[:n_sentences], folder / "ours"
     tagger = make_tagger(TokenFeatures(TEMPLATES), SDCACRF(max_iter=5, random_state=0))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        save_model(tagger.fit(X, y), ours)
+    save_model(fitted(tagger, X, y), ours)
     program = {}
     exec(HANDWRITTEN, program)
     items = [program["features"](words) for words in X]
