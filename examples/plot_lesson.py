@@ -157,11 +157,7 @@ scores = [
 ]
 figure, axes = plt.subplots(figsize=(6.6, 3.2))
 draw_trellis(
-    axes,
-    scores,
-    on_path,
-    edges_of_path,
-    "Viterbi: the best score up to each node",
+    axes, scores, on_path, edges_of_path, "Viterbi: the best score up to each node"
 )
 figure.tight_layout()
 

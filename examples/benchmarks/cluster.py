@@ -172,11 +172,7 @@ def main():
     if task.optimum is None:
         task.optimum = LBFGSCRF(tol=1e-8).fit(task.X, task.y).primal_objective_
     enough = QUICK_ENOUGH if arguments.quick else arguments.gap
-    parameters = {
-        "max_iter": 2000,
-        "tol": enough,
-        "verbose": int(arguments.verbose),
-    }
+    parameters = {"max_iter": 2000, "tol": enough, "verbose": int(arguments.verbose)}
     with TemporaryDirectory() as folder:
         rows = [HEADER]
         for method in arguments.method or SERIAL:

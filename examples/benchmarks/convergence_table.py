@@ -32,10 +32,7 @@ COLUMNS = {
 }
 HEADER = ["solver", "gap", *COLUMNS, "peak MiB"]
 # Small tables: the column, and the level.
-SUMMARIES = {
-    "updates": ("updates / n", 1e-4),
-    "calls": ("calls / n to P - P*", 1e-4),
-}
+SUMMARIES = {"updates": ("updates / n", 1e-4), "calls": ("calls / n to P - P*", 1e-4)}
 # Columns for which the best solver is printed.
 COMPARED = "epochs", "calls / n", "seconds"
 

@@ -62,8 +62,4 @@ def tag_features(sentence):
     return features
 
 
-FEATURES = {
-    "conll2000": chunk_features,
-    "ned": entity_features,
-    "wsj": tag_features,
-}
+FEATURES = {"conll2000": chunk_features, "ned": entity_features, "wsj": tag_features}

@@ -75,10 +75,7 @@ def compare_class_weights(X, y, test, epochs):
         if factor != "balanced":
             weight = {name: factor for name in names if name != "O"}
         crf = SDCACRF(
-            loss="softmax_margin",
-            class_weight=weight,
-            max_iter=epochs,
-            random_state=0,
+            loss="softmax_margin", class_weight=weight, max_iter=epochs, random_state=0
         )
         predicted = crf.fit(X, y).predict(test.X)
         print(

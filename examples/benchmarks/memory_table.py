@@ -34,12 +34,7 @@ import tasks
 SIZES = ["task", "n", "N", "K", "d", "weights W", "P(0)", "P*"]
 MEMORY = ["task", "W", "full"]
 # The solver whose peak is shown beside each formula.
-MEASURED = {
-    "SDCA": "SDCA-GAP",
-    "OEG": "OEG-GAP",
-    "SAG": "SAG-NUS*",
-    "L-BFGS": "L-BFGS",
-}
+MEASURED = {"SDCA": "SDCA-GAP", "OEG": "OEG-GAP", "SAG": "SAG-NUS*", "L-BFGS": "L-BFGS"}
 MEMORY += [f"{method}{what}" for method in MEASURED for what in ("", " peak")]
 BATCH = 10
 SAG_MEMORY = ["task", "sparse", "marginals", "mixed", "mixed in MiB", "batches in MiB"]

@@ -21,13 +21,7 @@ from time import process_time
 import pycrfsuite
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import (
-    OEGCRF,
-    SDCACRF,
-    SGDCRF,
-    PassiveAggressiveCRF,
-    SequenceVectorizer,
-)
+from skcrf_sdca import OEGCRF, SDCACRF, SGDCRF, PassiveAggressiveCRF, SequenceVectorizer
 from skcrf_sdca.metrics import span_f1_score
 from tasks import TEXTS, WITH_SPANS
 

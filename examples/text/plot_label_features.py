@@ -177,11 +177,7 @@ for (name, values), color in zip(accuracy.items(), (GREY, BLUE, RED), strict=Tru
     left.plot(SIZES, values, "o-", color=color, label=name)
     if any(unseen[name]):
         left.plot(
-            SIZES,
-            unseen[name],
-            ".--",
-            color=color,
-            label="the same, of the new tag",
+            SIZES, unseen[name], ".--", color=color, label="the same, of the new tag"
         )
 left.set_xscale("log")
 left.set_xticks(SIZES, map(str, SIZES))
