@@ -15,7 +15,7 @@ from skcrf_sdca.datasets import fetch_ocr_letters
 from skcrf_sdca.metrics import span_f1_score
 from skcrf_sdca.structures.chain.constraints import read_constraints
 
-pytestmark = pytest.mark.usefixtures("data_folder")
+pytestmark = [pytest.mark.usefixtures("data_folder"), pytest.mark.slow]
 load = functools.lru_cache(maxsize=1)(packed.load)
 
 
@@ -33,29 +33,23 @@ def check_gap(crf, task, gap):
     assert 0.0 <= crf.primal_objective_ - task.optimum <= crf.duality_gap_
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "epochs", "gap"),
-    [
-        ("ocr", 30, 5e-3),
-        pytest.param("conll2000", 10, 2e-3, marks=pytest.mark.slow),
-    ],
+    [("conll2000", 10, 2e-3), ("ocr", 30, 5e-3)],
 )
 def test_gap_after_some_epochs(name, epochs, gap):
     check_gap(*fit_for(name, epochs), gap)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "epochs", "gap"),
-    [("ocr", 30, 1e-2), pytest.param("ned", 10, 1e-4, marks=pytest.mark.slow)],
+    [("ocr", 30, 1e-2), ("ned", 10, 1e-4)],
 )
 def test_gap_of_oeg_after_some_epochs(name, epochs, gap):
     crf, _ = fit_for(name, epochs, estimator=OEGCRF)
     assert crf.duality_gap_ <= gap
 
 
-@pytest.mark.slow
 def test_the_known_optimum_is_reached():
     crf, task = fit_for("ned", 15)
     assert abs(crf.primal_objective_ - task.optimum) <= 1e-6
@@ -65,7 +59,6 @@ def test_the_known_optimum_is_reached():
     )
 
 
-@pytest.mark.slow
 def test_gap_sampling_beats_uniform():
     adaptive, task = fit_for("ned", 5)
     check_gap(adaptive, task, 1e-3)
@@ -73,14 +66,12 @@ def test_gap_sampling_beats_uniform():
     assert adaptive.duality_gap_ < 0.2 * uniform.duality_gap_
 
 
-@pytest.mark.slow
 def test_letters_of_words():
     X, y = fetch_ocr_letters(return_X_y=True)
     crf = SDCACRF(tol=5e-3, random_state=0).fit(X, y)
     assert crf.score(*fetch_ocr_letters(subset="test", return_X_y=True)) >= 0.87
 
 
-@pytest.mark.slow
 def test_bio_on_entities_predicts_no_invalid_sequence_and_as_many_right_spans():
     task, held_out = tasks.load_split("ned")
     f1 = {}
@@ -94,7 +85,6 @@ def test_bio_on_entities_predicts_no_invalid_sequence_and_as_many_right_spans():
     assert f1["BIO"] >= f1[None] - 0.005
 
 
-@pytest.mark.slow
 def test_all_estimators_end_at_the_same_model():
     """They reach one optimum and give the same predictions.
 
