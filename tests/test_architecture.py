@@ -34,14 +34,17 @@ def name_of(path):
     return str(path.relative_to(ROOT))
 
 
+@cache
 def imported_names(path):
-    """Yield the dotted names that a file imports, anywhere in it."""
+    """Return the dotted names that a file imports, anywhere in it."""
+    found = []
     for node in ast.walk(figures.tree_of(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found.append(node.module)
+            found += (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
+    return found
 
 
 def imports(path):

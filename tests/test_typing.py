@@ -120,12 +120,8 @@ def mypy(path):
     if (root / "pyproject.toml").exists():
         environment["MYPYPATH"] = str(root)
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file="]
-    command += [
-        "--follow-imports=silent",
-        "--cache-dir",
-        path.parents[1] / "mypy",
-        path,
-    ]
+    cache = path.parents[1] / "mypy"
+    command += ["--follow-imports=silent", "--cache-dir", cache, path]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert not done.stderr
     return done.stdout
