@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from skcrf_sdca._kernels.math._vecmath import inner
-from skcrf_sdca._utils.parallel import in_parts
+from skcrf_sdca._utils.parallel import in_parts, over_ranges
 from skcrf_sdca._utils.ragged import sums_of_items
 from skcrf_sdca.solvers.base import EpochSolver, moving_weights
 from skcrf_sdca.solvers.parallel import make_parallel_visitor, n_workers
@@ -48,6 +48,8 @@ class DualSolver(EpochSolver):
         The scheme of draws: in files, a window takes the place of all sequences.
     blocks : Blocks or None
         Those of the window that sequences are drawn from.
+    sees_tied : bool
+        Whether a full pass reads the tied expectations of mu.
     recompute_every : int
         Epochs from one recomputation of w to the next.
     n_recomputed : int
@@ -58,6 +60,7 @@ class DualSolver(EpochSolver):
         {"expect", "visit", "log sum", "curvature", "threshold"}
     )
     starts_at_targets = True
+    sees_tied = True
     recompute_every = 10
     n_recomputed = 0
 
@@ -262,21 +265,41 @@ class DualSolver(EpochSolver):
             self.largest_parameter(),
         )
 
+    @property
+    def _tied_scores(self):
+        """The tied scores of w."""
+        fixed = self.problem.structure.fixed
+        return self.model.tied + (0.0 if fixed is None else fixed.tied)
+
     def look(self, conjugate, scores, begin, end):
-        """Return the gaps of begin <= i < end at the weights of a full pass."""
-        offsets, tied = self.problem.offsets, self.model.tied
-        if (fixed := self.problem.structure.fixed) is not None:
-            tied = tied + fixed.tied
+        """Return the gaps of begin <= i < end at the weights of a full pass.
+
+        Unless ``sees_tied``, they lack <mu_i, tied scores>.
+        """
+        offsets = self.problem.offsets
         mu = self.marginals.part(begin, end, offsets)
         expected = np.einsum("tk,tk->t", mu.local, scores.local)
         expected = sums_of_items(expected, offsets[begin : end + 1])
-        expected += mu.tied_scores(tied)
+        if self.sees_tied:
+            expected += mu.tied_scores(self._tied_scores)
         return conjugate - self.entropy[begin:end] - expected
+
+    def seen_gaps(self):
+        """Return the gaps that the last full pass has seen."""
+        problem, tied = self.problem, self._tied_scores
+        if self.sees_tied:
+            return problem.seen
+
+        def of_range(begin, end):
+            return self.marginals.part(begin, end, problem.offsets).tied_scores(tied)
+
+        parts = over_ranges(of_range, problem.offsets, problem.n_jobs)
+        return problem.seen - np.concatenate(parts)
 
     def record_seen(self):
         """Record the gaps that the last full pass has seen, as visits do."""
         visited = self.gaps < self.unvisited
-        self.gaps[visited] = np.maximum(self.problem.seen[visited], 0.0)
+        self.gaps[visited] = np.maximum(self.seen_gaps()[visited], 0.0)
         self._on_threads("record_gaps")
 
     def move_center(self, kappa, z):

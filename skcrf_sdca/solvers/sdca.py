@@ -35,6 +35,8 @@ class SDCA(DualSolver):
     """
 
     needs: ClassVar[frozenset[str]] = DualSolver.needs | {"direct"}
+    # They are most of the dual variables, and certificates need their sum alone.
+    sees_tied = False
     n_kept = 0
 
     def __init__(

@@ -56,7 +56,7 @@ def test_full_passes_see_the_gaps_of_visits(name, monkeypatch):
     crf.set_params(max_iter=3, alpha=0.01, acceleration="auto", random_state=0)
     for i in range(4):
         solver = crf.fit(*data) and Kept.last
-        seen = solver.problem.seen.copy()
+        seen = solver.seen_gaps().copy()
         assert seen.max() > 1e-3
         solver.kernel.epoch_in_order(np.array([i]))
         assert_allclose(solver.gaps[i], max(seen[i], 0.0), rtol=0, atol=ROUNDING)
@@ -84,7 +84,7 @@ def test_draws_follow_what_was_seen(n_jobs, monkeypatch):
     visited = solver.gaps < solver.unvisited
     assert not visited.all()
     solver.record_seen()
-    expected = np.where(visited, np.maximum(solver.problem.seen, 0.0), solver.unvisited)
+    expected = np.where(visited, np.maximum(solver.seen_gaps(), 0.0), solver.unvisited)
     assert_array_equal(solver.gaps, expected)
     shards = equal_shards(solver.problem.data.lengths, len(solver.visitors))
     for visitor, shard in zip(solver.visitors, shards, strict=True):
