@@ -11,6 +11,7 @@ import sys
 import time
 from functools import partial
 
+from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.words import in_words
 from skcrf_sdca.estimators.online_dependencies import OnlineDependencyCRF
 from skcrf_sdca.metrics import attachment_report, attachment_scores
@@ -170,7 +171,7 @@ def train(options, say):
         parser.fit(_tokens(parser, sentences), _targets(parser, y))
     seconds, epochs = time.perf_counter() - begin, parser.history_["seconds"][-1]
     say(
-        f"{parser.n_iter_} epochs in {epochs:.2f} s, all else of the fit in "
+        f"{counted(parser.n_iter_, 'epoch')} in {epochs:.2f} s, all else of the fit in "
         f"{seconds - epochs:.2f} s"
     )
     save_model(parser, options.output, metadata=options.metadata)

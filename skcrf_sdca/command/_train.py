@@ -7,6 +7,7 @@ import sys
 import time
 from functools import partial
 
+from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.estimators.crfs import CRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import save_model
@@ -140,9 +141,9 @@ def _fitted(fit, options):
         save_model(tagger, options.output, metadata=options.metadata)
     _say(
         options,
-        f"solver {crf.solver_}, {crf.n_iter_} epochs in {epochs:.2f} s, features and "
-        f"all else in {seconds - epochs:.2f} s; gap {crf.duality_gap_:.2e} (target "
-        f"{crf.gap_target_:.2e}), "
+        f"solver {crf.solver_}, {counted(crf.n_iter_, 'epoch')} in {epochs:.2f} s, "
+        f"features and all else in {seconds - epochs:.2f} s; gap "
+        f"{crf.duality_gap_:.2e} (target {crf.gap_target_:.2e}), "
         f"{(crf.coef_ != 0).sum()} weights of {crf.n_features_in_} features "
         f"and {len(crf.classes_)} labels",
     )

@@ -256,6 +256,9 @@ def test_progress_goes_to_the_standard_error_with_a_summary_at_the_end(files, ru
     assert re.match(rf"{fit}features and all else in \d+\.\d\d s; gap ", last)
     n_features = load_model(path)[-1].n_features_in_
     assert last.endswith(f" weights of {n_features} features and 4 labels")
+    short = ["--tol", "1e6", "--solver", "sdca"]
+    err = run("train", files / "train.txt", "-o", path, *short)[2]
+    assert "train: solver sdca, 1 epoch in " in err
 
 
 @pytest.mark.filterwarnings("default")
