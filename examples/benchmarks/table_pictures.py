@@ -40,6 +40,9 @@ class Picture(NamedTuple):
 
 TASKS = ["OCR", "Dutch", "CoNLL-2000", "WSJ"]
 PICTURES = {
+    "acceleration": Picture(
+        2, {"SDCA": range(2, 6), "OEG": range(6, 10)}, "epochs to the tolerance"
+    ),
     "rivals_log_loss": Picture(
         1,
         {"OCR": (1, 2), "Dutch": (4, 5)},
