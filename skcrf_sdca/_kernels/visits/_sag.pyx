@@ -99,16 +99,21 @@ cdef class SAGKernel(Visitor):
         """Visit item i; return False if a number is not finite."""
         cdef Py_ssize_t place = self.place_of(i)
         # Before the search, which changes it.
-        cdef double probability = self.sampler.probability(place)
+        cdef double entropy, probability = self.sampler.probability(place)
         if self.is_empty(i):
             self.constants.mark_known(place)
         else:
             self.lazy.catch_up(i)
             self.log_z = self.expect(i, True)
-            if not isfinite(self.log_z):
+            entropy = self.log_z - self.item.inner(
+                self.item.expected, self.item.potentials
+            )
+            # A product keeps a score that is no number, and -ffast-math may lose it.
+            if not isfinite(entropy):
                 return False
             if self.constants.due(place) and not self.search(i, place):
                 return False
+            self.entropy[i] = entropy
             self.remember(i)
         self.sampler.record(place, self.constants.of(place))
         self.move(i, probability)
@@ -117,9 +122,6 @@ cdef class SAGKernel(Visitor):
     cdef void remember(self, Py_ssize_t i) noexcept nogil:
         """Replace mu_i by the new expectations, and move the target with them."""
         cdef Values kept, new = self.item.expected
-        self.entropy[i] = self.log_z - self.item.inner(
-            new, self.item.potentials
-        )
         kept.local = &self.local[self.item.first_local(i)]
         kept.tied = &self.tied[i, 0]
         self.item.set_change(new, kept)
