@@ -25,8 +25,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
 
 with atheris.instrument_imports(include=["skcrf_sdca", "twins", "inputs"]):
     import inputs  # noqa: F401
-    import skcrf_sdca.persistence  # noqa: F401
+    import skcrf_sdca
     import twins  # noqa: F401
+    from skcrf_sdca import compat, metrics, persistence, text
+
+    # These packages import a module when one of its names is first asked for.
+    for package in (skcrf_sdca, compat, metrics, persistence, text):
+        for name in package.__all__:
+            getattr(package, name)
 
 # The address sanitizer, if it is loaded, makes all slower, keeps what is freed, and
 # needs addresses for a shadow of all memory.
