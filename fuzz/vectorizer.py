@@ -94,10 +94,15 @@ def overflows(X, twin):
 def is_valid(value):
     """Return whether a value, or an item, is of a documented form."""
     if isinstance(value, Mapping):
-        return all(isinstance(key, str) and is_entry(value[key]) for key in value)
+        return all(is_name(key) and is_entry(value[key]) for key in value)
     if isinstance(value, (list, tuple, Set)):
-        return all(isinstance(name, str) for name in value)
+        return all(map(is_name, value))
     return False
+
+
+def is_name(value):
+    """Return whether a value is text: all bytes that are drawn are UTF-8."""
+    return isinstance(value, (str, bytes))
 
 
 def is_entry(value):
@@ -110,7 +115,7 @@ def is_entry(value):
             return math.isfinite(float(value))
         except (ValueError, OverflowError):
             return False
-    return isinstance(value, str) or is_valid(value)
+    return is_name(value) or is_valid(value)
 
 
 def vector_lengths(item, prefix=""):

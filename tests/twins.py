@@ -280,7 +280,9 @@ class SAGTwin:
 
 
 # str() would remove NULs at the end of a NumPy str.
-plain = str.__str__
+def plain(name):
+    """Return the text of a name, which bytes have in UTF-8."""
+    return name.decode() if isinstance(name, bytes) else str.__str__(name)
 
 
 class VectorizerTwin:
@@ -312,7 +314,7 @@ class VectorizerTwin:
     def entries(self, item):
         """Yield (table, key, what) and the value of each entry, in order."""
         if not isinstance(item, Mapping):
-            names = sorted(item) if isinstance(item, Set) else item
+            names = sorted(map(plain, item)) if isinstance(item, Set) else item
             yield from ((("numeric", plain(name), None), 1.0) for name in names)
             return
         for key, value in item.items():
@@ -323,9 +325,10 @@ class VectorizerTwin:
             elif isinstance(value, np.ndarray):
                 for i, component in enumerate(value.tolist()):
                     yield ("vectors", plain(key), i), component
-            elif isinstance(value, (str, list, tuple, Set)):
-                strings = sorted(value) if isinstance(value, Set) else value
-                for string in [value] if isinstance(value, str) else strings:
-                    yield ("categorical", plain(key), plain(string)), 1.0
+            elif isinstance(value, (str, bytes, list, tuple, Set)):
+                is_one = isinstance(value, (str, bytes))
+                strings = map(plain, [value] if is_one else value)
+                for string in sorted(strings) if isinstance(value, Set) else strings:
+                    yield ("categorical", plain(key), string), 1.0
             elif value != 0:
                 yield ("numeric", plain(key), None), float(value)
