@@ -598,7 +598,7 @@ def _column(sequence, index):
     if found is not TABLE:
         return sequence
     signal = unmasked(sequence, ("X", index))
-    if signal.dtype.kind in "iu":
+    if len(signal) and signal.dtype.kind in "iu":
         raise TypeError(
             f"{place('X', index)} holds integers, item 0 is {signal[0]}. If they are "
             "ids of tokens, pass strings, [[str(id)] for id in sequence]; if they are "

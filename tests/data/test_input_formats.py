@@ -681,6 +681,15 @@ def test_ids_of_tokens_are_no_numbers(form):
         small().fit(SIGNALS, LABELS).predict(X)
 
 
+def test_a_signal_without_values_has_none_that_are_ids():
+    """An empty list that becomes an array of the type of others may be of integers."""
+    empty = np.array([], dtype=int)
+    crf = small().fit([empty, SIGNALS[0]], [[], LABELS[0]])
+    assert crf.predict([SIGNALS[0], empty]).tolist()[1] == []
+    with pytest.raises(ValueError, match="X has 1 sequences and 0 items"):
+        small().fit([empty], [[]])
+
+
 def test_faults_of_signals_are_named():
     crf = small().fit(SIGNALS, LABELS)
     for wrong, error, message in (
