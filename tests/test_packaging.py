@@ -152,7 +152,7 @@ def test_sources_that_are_not_compiled_say_what_to_do(tmp_path):
 def defined_by_setup():
     """Return what setup.py defines, without a build."""
     with chdir(ROOT), mock.patch("setuptools.setup") as setup:
-        defined = runpy.run_path("setup.py")
+        defined = runpy.run_path("setup.py", run_name="__main__")
     return defined, setup.call_args.kwargs["ext_modules"]
 
 
