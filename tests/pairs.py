@@ -1,6 +1,6 @@
 """Cases of tests: pairs of values in place of all combinations, and many in one test.
 
-A test of pytest costs 2.5 ms of the processor before it does anything: every process
+A test of pytest costs 2 ms of the processor before it does anything: every process
 collects it, and reports it to another.
 """
 
