@@ -25,7 +25,8 @@ BYTES_OF_EXPECTATION = 8
 
 # More bytes of expectations than this are not stored, except in files whose pages would
 # stay in memory. A visit that derives them makes one oracle call more, a certificate
-# takes twice as long, and two thirds of the memory are saved. The bits are equal.
+# takes twice as long, and two thirds of the memory are saved. The bits are equal where
+# inference is exact.
 MOST_STORED = 2**31
 
 
