@@ -196,11 +196,15 @@ class ProximalPoint(OuterSolver):
 
     def epoch(self):
         """Move z to w, and make an epoch of visits, with the gaps before the move."""
+        self._record_seen()
+        self.solver.move_center(self._kappa(), self._center())
+        self.solver.epoch()
+
+    def _record_seen(self):
+        """Record the gaps of the last certificate once, where w and mu are its own."""
         if self._is_certified:
             self.solver.record_seen()
             self._is_certified = False
-        self.solver.move_center(self._kappa(), self._center())
-        self.solver.epoch()
 
     def _center(self):
         """Return the next z."""
@@ -256,6 +260,7 @@ class ProximalPoint(OuterSolver):
 
     def targets_changed(self):
         """Pass on a change of the targets: mu, and so D, is another."""
+        self._record_seen()
         self.proximal.targets_changed()
         self.solver.targets_changed()
         self.lower_bound = LowerBound()

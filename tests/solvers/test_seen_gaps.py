@@ -1,5 +1,8 @@
 """A full pass of an accelerated fit sees the gaps that visits would find."""
 
+from typing import ClassVar
+from unittest import mock
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -91,3 +94,28 @@ def test_draws_follow_what_was_seen(n_jobs, monkeypatch):
         share = expected[shard] / expected[shard].sum()
         probabilities = 0.8 * share + 0.2 / len(share)
         assert_allclose(visitor.sampler.probabilities(), probabilities, rtol=1e-12)
+
+
+class Changed(ProximalPoint):
+    """A ProximalPoint that keeps what is recorded where the targets change."""
+
+    pairs: ClassVar[list] = []
+
+    def targets_changed(self):
+        solver = self.solver
+        seen, visited = solver.seen_gaps(), solver.gaps < solver.unvisited
+        super().targets_changed()
+        with mock.patch.object(solver, "epoch"):
+            self.epoch()
+        self.pairs.append((solver.gaps[visited], np.maximum(seen[visited], 0.0)))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_other_targets_leave_what_was_seen_as_it_was(monkeypatch):
+    monkeypatch.setattr(solver_choice, "ProximalPoint", Changed)
+    X, y = CHAINS
+    partial = [[labels[0], *[None] * (len(labels) - 1)] for labels in y]
+    SDCACRF(0.01, max_iter=5, random_state=0, **EXACT).fit(X, partial)
+    assert len(Changed.pairs[-1][0])
+    for recorded, seen in Changed.pairs:
+        assert_array_equal(recorded, seen)
