@@ -1,12 +1,13 @@
 """The bases of all transformers of sequences: what scikit-learn asks of them."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.sequence_tags import of_sequences
+from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.version_stamps import VersionStamped
 
 
@@ -48,6 +49,9 @@ class ItemTransformer(SequenceTransformer):
 class StatelessTransformer(ItemTransformer):
     """A transformer that has nothing to learn."""
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    @validates_parameters
     def fit(self, X: object = None, y: object = None) -> Self:
         """Check the parameters; nothing is learnt.
 
@@ -69,8 +73,7 @@ class StatelessTransformer(ItemTransformer):
         return self
 
     def _check_parameters(self):
-        """Raise TypeError or ValueError if a parameter is not valid."""
-        self._validate_params()
+        """Raise TypeError or ValueError if a parameter of a valid type is not valid."""
 
     def __sklearn_is_fitted__(self):
         """Return True."""

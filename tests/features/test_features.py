@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
@@ -604,6 +605,14 @@ def test_order_of_keys_only_permutes_features(sequence, random):
         rtol=SUM_RTOL,
         atol=SUM_ATOL,
     )
+
+
+def test_parameters_of_a_hasher_are_checked_as_scikit_learn_is_told():
+    hasher = SequenceHasher(n_features=0)
+    with pytest.raises(InvalidParameterError, match="'n_features'"):
+        hasher.fit()
+    with config_context(skip_parameter_validation=True):
+        assert hasher.partial_fit() is hasher
 
 
 @pytest.mark.slow

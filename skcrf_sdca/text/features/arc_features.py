@@ -89,7 +89,6 @@ class ArcFeatures(StatelessTransformer):
         self.n_features = n_features
 
     def _check_parameters(self):
-        super()._check_parameters()
         self._read()
 
     def transform(self, X: Sequences) -> list[sp.csr_array]:
