@@ -15,14 +15,15 @@ Seconds are from opening the file to the fitted model. If they are more than the
 processor seconds, the fit waited for the disk, or for other work on the machine. The
 table is printed, and written as out_of_core.csv.
 
-    python examples/benchmarks/out_of_core.py [--quick] [--reads] [--unwatched]
+    python examples/benchmarks/out_of_core.py [--quick] [--reads] [--unwatched TOKENS]
 
 takes 9 GB of disk in the folders of ``--cache`` and of temporary files, and reads
 /proc: Linux only. With ``--reads`` the table has passes over the small file alone, in
 blocks in a fresh order, after the system has dropped its pages: mapped, as fits read
 it, mapped with a request for the next block, or copied block by block. With
-``--unwatched`` the table has the fit of the large file alone, to the default tolerance
-and without callbacks: certificates wait, and the pages of X stay where there is memory.
+``--unwatched 10000000 30000000`` the table has the fits of files of so many tokens
+alone, to the default tolerance and without callbacks: certificates wait, and the pages
+of X stay where there is memory.
 """
 
 import mmap
@@ -248,7 +249,7 @@ def main():
     """Make the data, fit, and print the table and the ratios."""
     parser = runs.parser(__doc__, "results/out_of_core.csv", names=())
     parser.add_argument("--reads", action="store_true", help="passes over a file alone")
-    parser.add_argument("--unwatched", action="store_true", help="without callbacks")
+    parser.add_argument("--unwatched", type=int, nargs="+", help="sizes of files alone")
     arguments = parser.parse_args()
     campaign = runs.Campaign(arguments)
     small, large = (QUICK_SMALL, QUICK_LARGE) if campaign.quick else (SMALL, LARGE)
@@ -261,9 +262,10 @@ def main():
     rows = [list(HEADER)]
     solvers = LBFGSCRF(), SDCACRF(random_state=0), OEGCRF(random_state=0)
     fits = [(small, solver, place) for solver in solvers for place in (False, True)]
-    fits.append((large, CRF(random_state=0), True))
+    chosen = CRF(random_state=0), True
+    fits.append((large, *chosen))
     if arguments.unwatched:
-        fits = [(*fits[-1], False)]
+        fits = [(size, *chosen, False) for size in arguments.unwatched]
     with tempfile.TemporaryDirectory(dir=campaign.cache) as name:
         files = {size: make(Path(name), size) for size in {size for size, *_ in fits}}
         for n_tokens, *how in fits:
