@@ -35,6 +35,7 @@ OPTIONS_OF = {
     "_line_search": ["-O3", "-g0"],
     "_made_rows": ["-O3", "-g0"],
     "_metric": ["-O3", "-g0"],
+    "_mixture": ["-O3", "-g0"],
     "_observed": ["-O3", "-g0"],
     "_reweighted": ["-O3", "-g0"],
     "_reweighted_maximum": ["-O3", "-g0"],

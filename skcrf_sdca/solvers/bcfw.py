@@ -13,9 +13,10 @@ from skcrf_sdca.solvers.samplers import SchemeNames
 
 # The expectations in the state of a warm start.
 KEYS = ("local", "tied")
-# Labellings in the active set of a sequence. Most sequences have one or two, and some
-# need many: with 16, names end at a gap of a fiftieth of the objective.
-MOST_LABELLINGS = 64
+# Labellings in the active set of a sequence: as many as its mean length, between these.
+# Most sequences have one or two, and some need many: with 16, names end at a gap of a
+# fiftieth of the objective. Mixtures of trees, whose positions are arcs, need over 100.
+FEWEST_LABELLINGS, MOST_LABELLINGS = 64, 255
 # The curvature that a mixture knows at first, see `MixtureKernel`: that of one move
 # without features, since no move is too small to divide by.
 FIRST_CURVATURE = np.array([0.0, 1.0])
@@ -41,11 +42,14 @@ class ActiveSets(NamedTuple):
     size: NDArray
 
     @classmethod
-    def of_labels(cls, labels, n, new_array=np.zeros):
-        """Return the sets of n sequences that have their labels alone."""
+    def of_labels(cls, problem):
+        """Return the sets of a problem's sequences that have their labels alone."""
+        labels, n = problem.targets.labels, problem.n_sequences
+        most = most_labellings(problem)
+        new_array = problem.structure.new_array
         sets = cls(
-            new_array((MOST_LABELLINGS, len(labels)), np.int32),
-            new_array((MOST_LABELLINGS, n)),
+            new_array((most, len(labels)), np.int32),
+            new_array((most, n)),
             np.ones(n, dtype=np.int32),
         )
         sets.paths[0], sets.share[0] = labels, 1.0
@@ -74,6 +78,11 @@ class ActiveSets(NamedTuple):
         }
 
 
+def most_labellings(problem):
+    """Return how many labellings an active set has room for."""
+    return int(np.clip(problem.mean_length, FEWEST_LABELLINGS, MOST_LABELLINGS))
+
+
 def _of_no_fit(part):
     """Return the error for a part of a state, in the words of its message."""
     return ValueError(
@@ -99,9 +108,9 @@ class BCFW(DualSolver):
     """BCFW with exact line search and adaptive sampling [Osokin16].
 
     It solves problems whose dual has no entropy, those of the structural SVM, by
-    pairwise steps, or Gini's entropy, which is a quadratic, by steps to mixtures, which
-    keep no active sets. The first dual point is the one-hot labels, so that w = 0. Its
-    options are parameters of `SDCACRF`.
+    pairwise steps, or Gini's entropy, which is a quadratic, by steps to mixtures. The
+    first dual point is the one-hot labels, so that w = 0. Its options are parameters of
+    `SDCACRF`.
     """
 
     bytes_of_potential = 8
@@ -118,11 +127,7 @@ class BCFW(DualSolver):
             )
         self._place(self.n_bytes(problem, 0))
         check_memory(self, f"the dual variables of {problem.loss.name}")
-        labels = problem.targets.labels
-        new_array = problem.structure.new_array
-        self.active = None
-        if not problem.loss.is_smooth:
-            self.active = ActiveSets.of_labels(labels, problem.n_sequences, new_array)
+        self.active = ActiveSets.of_labels(problem)
         self.marginals = self._first_marginals(state)
         self._first_curvature = _curvature_of(state or {})
         self._make_visitors()
@@ -133,22 +138,24 @@ class BCFW(DualSolver):
     @classmethod
     def n_bytes(cls, problem, n_weights):
         """Return about how many bytes the solver keeps, with all active sets full."""
-        if problem.loss.is_smooth:
-            return super().n_bytes(problem, n_weights)
         of_sequence = 4 * problem.offsets[-1] + 8 * problem.n_sequences
         others = super().n_bytes(problem, n_weights)
-        return others + MOST_LABELLINGS * int(of_sequence)
+        return others + most_labellings(problem) * int(of_sequence)
 
     def _first_marginals(self, state):
-        """Return those of a state with the same labels, or the labels themselves."""
-        labels, active = self.problem.targets.labels, self.active
+        """Return those of a state with the same labels, or the labels themselves.
+
+        The active sets of a smooth loss are near mu, and those of the hinge are mu.
+        """
+        labels, is_smooth = self.problem.targets.labels, self.problem.loss.is_smooth
         if state is not None:
             marginals = potentials_of(state, KEYS, self.problem)
-            if active is None:
+            has_sets = is_smooth or "curvature" not in state
+            if has_sets and np.array_equal(state.get("paths", [None])[0], labels):
+                check_same_sequences(state, {"size": "n"}, self.problem)
+                self.active.take(state, marginals.local.shape[1])
                 return marginals
-            check_same_sequences(state, {"size": "n"}, self.problem)
-            if np.array_equal(state["paths"][0], labels):
-                active.take(state, marginals.local.shape[1])
+            if is_smooth:
                 return marginals
         return self.problem.structure.label_potentials(labels)
 
@@ -175,9 +182,8 @@ class BCFW(DualSolver):
             values *= keep
             certain *= 1.0 - keep
             values += certain
-        if self.active is not None:
-            self.active.share[:] *= keep
-            self.active.share[0] += 1.0 - keep
+        self.active.share[:] *= keep
+        self.active.share[0] += 1.0 - keep
         self._set_point(self.renormalize())
 
     def _entropies(self, local):
@@ -201,24 +207,23 @@ class BCFW(DualSolver):
         """Return a visitor that moves weights, for one thread."""
         item = self.problem.kernel(weights, features)
         common = self.arguments_of_visitor(item, sampler)
-        if self.active is None:
-            return MixtureKernel(
-                *common, expected=self.marginals, curvature=self._first_curvature
-            )
-        return BCFWKernel(*common, expected=self.marginals, active=self.active)
+        mu = {"expected": self.marginals, "active": self.active}
+        if self.problem.loss.is_smooth:
+            return MixtureKernel(*common, **mu, curvature=self._first_curvature)
+        return BCFWKernel(*common, **mu)
 
     def state(self):
-        """Return the expectations, and the labellings that they mix or the curvature.
+        """Return the expectations, the labellings that they mix, and the curvature.
 
-        That is the mean of the curvatures that the visitors know.
+        A smooth loss has a curvature, the mean of those that the visitors know.
         """
-        if self.active is not None:
-            own = self.active.used()
-        else:
+        own = {}
+        if self.problem.loss.is_smooth:
             known = [visitor.curvature for visitor in self.visitors]
-            own = {"curvature": np.mean(known, axis=0)}
+            own["curvature"] = np.mean(known, axis=0)
         return {
             **dict(zip(KEYS, self.marginals, strict=True)),
+            **self.active.used(),
             **own,
             "alpha": self.problem.alpha,
             "offsets": self.problem.offsets,

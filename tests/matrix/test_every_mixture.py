@@ -438,3 +438,22 @@ def test_the_first_visit_of_a_state_does_not_lower_the_dual(loss):
         dual = again.certify().dual
         again.kernel.epoch_in_order(np.array([i]))
         assert again.certify().dual >= dual - 1e-14
+
+
+# The labellings kept for mixtures are near mu, those of the hinge are mu.
+@pytest.mark.parametrize(
+    ("first", "then"), [("sparsemap", "hinge"), ("hinge", "sparsemap")]
+)
+def test_a_warm_start_takes_the_state_of_another_loss(first, then):
+    model = MODELS["chain"]
+    crf = model.new("sdca", loss=first, tol=1e-2, warm_start=True)
+    crf.fit(model.X, model.y).set_params(loss=then, tol=1e-4).fit(model.X, model.y)
+    cold = model.new("sdca", loss=then, tol=1e-4).fit(model.X, model.y)
+    check_same_optimum(crf, cold)
+
+
+def test_visits_begin_with_the_labellings_of_the_visits_before():
+    X, y = make_chains(60, random_state=0)[:2]
+    crf = SDCACRF(0.01, loss="sparsemap", random_state=0).fit(X, y)
+    calls = crf.history_["oracle_calls"] / crf.history_["epoch"]
+    assert calls[-1] < 0.7 * calls[0]

@@ -286,7 +286,7 @@ class BCFWTwin:
 
 @pytest.mark.parametrize("most", [2, 3, 64])
 def test_visits_are_those_of_the_twin(most, monkeypatch):
-    monkeypatch.setattr("skcrf_sdca.solvers.bcfw.MOST_LABELLINGS", most)
+    monkeypatch.setattr("skcrf_sdca.solvers.bcfw.most_labellings", lambda _: most)
     rng = np.random.default_rng(1)
     X = [rng.normal(size=(length, N_FEATURES)) for length in (1, 2, 5, 3, 7, 1)]
     y = [rng.integers(N_LABELS, size=len(x)).tolist() for x in X]

@@ -15,14 +15,13 @@ cdef class Mixture:
     cdef double[:, ::1] factor      # (most, most): its Cholesky factor, below
     cdef double[::1] change         # (most,) of the shares, a buffer
     cdef double[::1] part_of_ones   # (most,) buffer of `set_change`
-    cdef double part                # of the rise from `start`, whose gap is small
-    cdef double start               # f where a visit begins
     cdef double tied_factor         # b
     cdef const unsigned char[::1] has_weight    # (n_tied,)
     cdef double[::1] zeros          # (most_local,)
     cdef double[::1] tied           # (n_tied,) sums of tied potentials, a buffer
     cdef double[::1] tied_gradient  # (n_tied,) tied potentials of the gradient
     cdef double[::1] gradient       # (most_local,) local potentials of the gradient
+    cdef Py_ssize_t max_searches    # for one item
     cdef Py_ssize_t n_searches      # for the item that was solved last
     cdef double gap                 # at least F - <mu, scores> - H(mu)
 
@@ -35,7 +34,11 @@ cdef class Mixture:
     cdef void set_tied(self, Py_ssize_t begin, Py_ssize_t end) noexcept nogil
     cdef void set_slope(self, Py_ssize_t k) noexcept nogil
     cdef bint is_member(self, const int* labels) noexcept nogil
-    cdef void add(self, Values scores) noexcept nogil
+    cdef void clear(self) noexcept nogil
+    cdef void add_known(
+        self, Values scores, const int* labels, double share) noexcept nogil
+    cdef void balance_known(self) noexcept nogil
+    cdef void add(self, Values scores, double share) noexcept nogil
     cdef bint set_row(self, Py_ssize_t n, Py_ssize_t begin) noexcept nogil
     cdef void exchange(self) noexcept nogil
     cdef void solve_transposed(self, Py_ssize_t n) noexcept nogil

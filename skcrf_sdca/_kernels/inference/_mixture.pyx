@@ -18,7 +18,7 @@ at least 0, where a labelling leaves the set. The slopes along the labellings ar
 equal. A labelling of larger slope agrees with the others in another way than a mixture
 of them does, so that A stays positive definite, unless scores of cliques decide between
 them: then f has no curvature along one direction, and the step ends where a labelling
-leaves.
+leaves. The set may begin with labellings that are known, as those of visits before.
 
 With F the maximum, and f concave,
 
@@ -71,7 +71,8 @@ cdef class Mixture:
         self.factor = np.zeros((self.most, self.most))
         self.change, self.part_of_ones = np.empty(self.most), np.empty(self.most)
         self.gradient = np.empty(max(inference.most_local, 1))
-        self.tied_factor = self.part = self.start = 0.0
+        self.tied_factor = 0.0
+        self.max_searches = MAX_SEARCHES
         self.tied, self.tied_gradient = None, None
 
     def allow_tied_factor(self, has_weight):
@@ -88,12 +89,17 @@ cdef class Mixture:
         double* local,                  # out, (n_local,): u
         double small_gap,
     ) noexcept nogil:
-        """Find the mixture; return f(mu) + gap, -inf if there is no labelling."""
+        """Find the mixture; return f(mu) + gap, -inf if there is no labelling.
+
+        Follows `clear`, and `add_known` for each labelling that the set begins with.
+        """
         cdef double best, value
         cdef bint is_known = False, was_known
-        self.size, self.n_searches, self.gap = 0, 0, 0.0
+        self.n_searches, self.gap = 0, 0.0
+        if self.size > 0:
+            self.balance_known()
         value = self.set_point(scores, local)
-        while self.n_searches < MAX_SEARCHES:
+        while self.n_searches < self.max_searches:
             self.n_searches += 1
             best = self.inference.argmax(
                 Values(&self.gradient[0], self.tied_at(scores)),
@@ -105,7 +111,6 @@ cdef class Mixture:
                 self.gap = max(best - self.mean_slope(), 0.0)
                 if (
                     self.gap <= small_gap * (1.0 + abs(best))
-                    or self.gap <= self.part * (value - self.start)
                     or self.size == self.most - 1
                 ):
                     break
@@ -114,11 +119,37 @@ cdef class Mixture:
             if is_known and was_known:
                 break
             if not is_known:
-                self.add(scores)
+                self.add(scores, 0.0 if self.size > 0 else 1.0)
             if not self.balance():
                 break
             value = self.set_point(scores, local)
         return value + self.gap
+
+    cdef void clear(self) noexcept nogil:
+        """Begin another item, without labellings."""
+        self.size = 0
+
+    cdef void add_known(
+        self, Values scores, const int* labels, double share
+    ) noexcept nogil:
+        """Add a labelling to begin with, if it has a share and there is room."""
+        if share > 0.0 and self.size < self.most - 1:
+            memcpy(
+                &self.labels[self.size, 0], labels,
+                self.inference.length * sizeof(int),
+            )
+            self.add(scores, share)
+
+    cdef void balance_known(self) noexcept nogil:
+        """Maximise f over the labellings to begin with."""
+        cdef Py_ssize_t k
+        cdef double rest = 1.0
+        for k in range(self.size):
+            rest -= self.share[k]
+        self.share[0] += rest
+        for k in range(self.size):
+            self.set_slope(k)
+        self.balance()
 
     cdef double mean_slope(self) noexcept nogil:
         """Return <mu, gradient>."""
@@ -180,8 +211,8 @@ cdef class Mixture:
                 return True
         return False
 
-    cdef void add(self, Values scores) noexcept nogil:
-        """Add the labelling that stands behind the set; the first has all share."""
+    cdef void add(self, Values scores, double share) noexcept nogil:
+        """Add the labelling that stands behind the set, with a share."""
         cdef Py_ssize_t k, n = self.size
         for k in range(n + 1):
             self.agreement[k, n] = self.agreement[n, k] = n_equal(
@@ -197,7 +228,7 @@ cdef class Mixture:
                     &self.labels[k, 0], Values(&self.zeros[0], &self.tied[0])
                 )
                 self.agreement[n, k] = self.agreement[k, n]
-        self.share[n] = 0.0 if n > 0 else 1.0
+        self.share[n] = share
         self.size = n + 1
         self.set_slope(n)
         # A first labelling without a finite score depends on none: the value says so.
@@ -354,6 +385,7 @@ def mixed_expectations(
             values[i] = gaps[i] = 0.0
             if not items.take(i):
                 continue
+            mixture.clear()
             values[i] = mixture.solve(
                 items.scores, &local[0, 0] + begin_of_local(items.inference, i),
                 small_gap,
@@ -381,6 +413,7 @@ def mixed_labels(scores, Py_ssize_t begin, Py_ssize_t end):
             found.append((np.empty((1, 0), dtype=np.intc), np.ones(1)))
             continue
         with nogil:
+            mixture.clear()
             mixture.solve(items.scores, &local[0], NO_GAP)
         inference.check()
         paths = np.array(mixture.labels[: mixture.size, : inference.length])

@@ -28,6 +28,10 @@ With c = d = 0 it is the maximiser of the scores and H, and the line search make
 small step to it, since the penalty R has a far larger curvature than H. The step is the
 longer, the more of the curvature of R is in c, that of moves before, and in d, which L2
 has. Without d, labellings that differ in tied potentials alone are mixed one by one.
+
+The search for the mixture begins with the active set, so that it starts at mu_i and few
+searches are enough. A step mixes the active sets. Labellings without room, and those of
+next to no share, are left out: then the search begins near mu_i, which visits keep.
 """
 
 from libc.math cimport INFINITY, isfinite
@@ -44,10 +48,14 @@ import numpy as np
 # The part of the curvature of the penalty that the choice of a mixture knows. With
 # 0.1 to 1 names need 10 to 14 epochs, and handwriting 23 to 28.
 cdef double PART_OF_CURVATURE = 0.3
-# The gap of a mixture, beside the size of its scores, and beside the rise to it: large
-# supports need many searches.
+# The gap of a mixture, beside the size of its scores.
 cdef double SMALL_GAP = 1e-9
-cdef double PART_OF_RISE = 0.3
+# The searches of a visit: with 5 trees need 1.3 times the epochs of 10, and with 500 as
+# many epochs but four times the searches.
+cdef Py_ssize_t SEARCHES = 10
+# A labelling of a smaller share does not stay in an active set: with 1e-3 trees stay at
+# a gap of 0.02 P, and with 1e-6 visits to words take 1.4 times as long.
+cdef double SMALL_SHARE = 1e-4
 
 
 cdef class ExpectationVisitor(DualVisitor):
@@ -59,16 +67,25 @@ cdef class ExpectationVisitor(DualVisitor):
         As for `DualVisitor`.
     expected : Potentials of float64
         The expectations mu_i: changed in place.
+    active : ActiveSets
+        The labellings that mu_i mixes: changed in place.
     """
 
     cdef double[::1] local
     cdef double[:, ::1] tied
     cdef Values kept                # mu_i of the item that is visited
+    cdef int[:, ::1] paths          # (most, N): labelling k of item i, its positions
+    cdef double[:, ::1] share       # (most, n)
+    cdef int[::1] size              # (n,) labellings of each item
+    cdef Py_ssize_t most
 
-    def __init__(self, item, offsets, scale, gaps, sampler, *, expected):
+    def __init__(self, item, offsets, scale, gaps, sampler, *, expected, active):
         super().__init__(item, offsets, scale, gaps, sampler)
         self.local = expected.local.reshape(-1)
         self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
+        self.paths = addressable(active.paths)
+        self.share, self.size = active.share, active.size
+        self.most = len(active.share)
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit item i; return False if a number is not finite."""
@@ -98,30 +115,59 @@ cdef class ExpectationVisitor(DualVisitor):
         shift(self.kept.tied, to.tied, away.tied, step, self.item.n_tied)
         self.sums.add_to_weights(-self.scale[i] * step)
 
+    cdef int* member(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
+        """Return labelling k of item i."""
+        return &self.paths[k, self.offsets[i]]
+
+    cdef Py_ssize_t member_of(self, Py_ssize_t i, const int* labels) noexcept nogil:
+        """Return which labelling of item i has these labels, added if there is room.
+
+        Without room it is ``most``.
+        """
+        cdef Py_ssize_t k, n = self.size[i]
+        for k in range(n):
+            if memcmp(
+                self.member(i, k), labels, self.item.length * sizeof(int)
+            ) == 0:
+                return k
+        if n < self.most:
+            self.set_member(i, n, labels)
+            self.share[n, i] = 0.0
+            self.size[i] = <int> n + 1
+        return n
+
+    cdef void set_member(
+        self, Py_ssize_t i, Py_ssize_t k, const int* labels
+    ) noexcept nogil:
+        """Make labels the labelling k of item i."""
+        memcpy(self.member(i, k), labels, self.item.length * sizeof(int))
+
+    cdef void remove(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
+        """Remove labelling k of item i: the last one takes its place."""
+        cdef Py_ssize_t last = self.size[i] - 1
+        if k != last:
+            memcpy(
+                self.member(i, k), self.member(i, last),
+                self.item.length * sizeof(int),
+            )
+        self.share[k, i] = self.share[last, i]
+        self.size[i] = <int> last
+
 
 cdef class BCFWKernel(ExpectationVisitor):
     """The arrays of one BCFW run and the visits that change them.
 
     Parameters
     ----------
-    item, offsets, scale, gaps, sampler, expected
+    item, offsets, scale, gaps, sampler, expected, active
         As for `ExpectationVisitor`.
-    active : ActiveSets
-        The labellings that mu_i mixes: changed in place.
     """
 
-    cdef int[:, ::1] paths          # (most, N): labelling k of item i, its positions
-    cdef double[:, ::1] share       # (most, n)
-    cdef int[::1] size              # (n,) labellings of each item
-    cdef Py_ssize_t most
     cdef int[::1] path              # a buffer: the best labelling
     cdef Values away                # a buffer: the labelling that loses share
 
-    def __init__(self, item, offsets, scale, gaps, sampler, *, expected, active):
-        super().__init__(item, offsets, scale, gaps, sampler, expected=expected)
-        self.paths = addressable(active.paths)
-        self.share, self.size = active.share, active.size
-        self.most = len(active.share)
+    def __init__(self, item, offsets, scale, gaps, sampler, **mu):
+        super().__init__(item, offsets, scale, gaps, sampler, **mu)
         self.path = np.empty(self.item.most_local, dtype=np.intc)
         self.away = self.item.new_values()
 
@@ -137,7 +183,7 @@ cdef class BCFWKernel(ExpectationVisitor):
     cdef bint move_share(self, Py_ssize_t i, double best) noexcept nogil:
         """Move share of item i to its best labelling; return whether all is finite."""
         cdef double low, step
-        cdef Py_ssize_t lowest, place = self.place_of_path(i)
+        cdef Py_ssize_t lowest, place = self.member_of(i, &self.path[0])
         if place == self.most:
             if self.replace_least(i, best):
                 return True
@@ -173,39 +219,14 @@ cdef class BCFWKernel(ExpectationVisitor):
         ):
             return False
         self.move(i, self.away, self.share[least, i])
-        self.set_path(i, least)
+        self.set_member(i, least, &self.path[0])
         return True
-
-    cdef int* member(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
-        """Return labelling k of item i."""
-        return &self.paths[k, self.offsets[i]]
 
     cdef double score(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
         """Return the score of labelling k of item i."""
         return self.item.inference.labels_score(
             self.member(i, k), self.item.potentials
         )
-
-    cdef Py_ssize_t place_of_path(self, Py_ssize_t i) noexcept nogil:
-        """Return which labelling of item i the best one is, added if there is room.
-
-        Without room it is ``most``.
-        """
-        cdef Py_ssize_t k, n = self.size[i]
-        for k in range(n):
-            if memcmp(
-                self.member(i, k), &self.path[0], self.item.length * sizeof(int)
-            ) == 0:
-                return k
-        if n < self.most:
-            self.set_path(i, n)
-            self.share[n, i] = 0.0
-            self.size[i] = <int> n + 1
-        return n
-
-    cdef void set_path(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
-        """Make the best labelling the labelling k of item i."""
-        memcpy(self.member(i, k), &self.path[0], self.item.length * sizeof(int))
 
     cdef Py_ssize_t extreme(
         self, Py_ssize_t i, double sign, double* value
@@ -235,24 +256,13 @@ cdef class BCFWKernel(ExpectationVisitor):
         self.measure(i, self.away)
         return linear_step(linear, self.sums, 0.0)
 
-    cdef void remove(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
-        """Remove labelling k of item i: the last one takes its place."""
-        cdef Py_ssize_t last = self.size[i] - 1
-        if k != last:
-            memcpy(
-                self.member(i, k), self.member(i, last),
-                self.item.length * sizeof(int),
-            )
-        self.share[k, i] = self.share[last, i]
-        self.size[i] = <int> last
-
 
 cdef class MixtureKernel(ExpectationVisitor):
     """The arrays of one run with Gini's entropy, and the visits that change them.
 
     Parameters
     ----------
-    item, offsets, scale, gaps, sampler, expected
+    item, offsets, scale, gaps, sampler, expected, active
         As for `ExpectationVisitor`.
     curvature : ndarray of shape (2,)
         That of moves before, see the attribute.
@@ -270,11 +280,11 @@ cdef class MixtureKernel(ExpectationVisitor):
     cdef double of_entropy          # the same of H, times the scale of each item
     cdef double of_move             # the same of one move with the curvature 1
 
-    def __init__(self, item, offsets, scale, gaps, sampler, *, expected, curvature):
-        super().__init__(item, offsets, scale, gaps, sampler, expected=expected)
+    def __init__(self, item, offsets, scale, gaps, sampler, *, curvature, **mu):
+        super().__init__(item, offsets, scale, gaps, sampler, **mu)
         self.mixture = Mixture(self.item.inference)
         self.mixture.allow_tied_factor(self.item.tying.with_weight(self.item.n_tied))
-        self.mixture.part = PART_OF_RISE
+        self.mixture.max_searches = SEARCHES
         self.scores = self.item.new_values()
         self.of_move = np.mean(scale)
         self.of_penalty, self.of_entropy = self.of_move * curvature
@@ -320,7 +330,21 @@ cdef class MixtureKernel(ExpectationVisitor):
         if step != step:
             return False
         self.move(i, self.kept, step)
+        self.mix(i, step)
         return True
+
+    cdef void mix(self, Py_ssize_t i, double step) noexcept nogil:
+        """Move the shares of item i by a step to those of the mixture."""
+        cdef Py_ssize_t k, place
+        for k in range(self.size[i]):
+            self.share[k, i] *= 1.0 - step
+        for k in range(self.mixture.size):
+            place = self.member_of(i, &self.mixture.labels[k, 0])
+            if place < self.most:
+                self.share[place, i] += step * self.mixture.share[k]
+        for k in range(self.size[i] - 1, 0, -1):
+            if self.share[k, i] < SMALL_SHARE:
+                self.remove(i, k)
 
     # The mixture maximises <mu, scores> + H(mu) - b / 2 ||tied(mu)||^2, so that its
     # scores are those of the gradient divided by 1 + c, with u - 1/2 added to the local
@@ -346,9 +370,11 @@ cdef class MixtureKernel(ExpectationVisitor):
             self.scores.tied[k] = factor * slope.tied[k]
             if self.mixture.has_weight[k]:
                 self.scores.tied[k] += self.mixture.tied_factor * kept.tied[k]
-        self.mixture.start = self.value_at()
         self.item.inference.set_tied(self.scores.tied, False)
         memset(target.tied, 0, self.item.n_tied * sizeof(double))
+        self.mixture.clear()
+        for k in range(self.size[i]):
+            self.mixture.add_known(self.scores, self.member(i, k), self.share[k, i])
         value = self.mixture.solve(self.scores, target.local, SMALL_GAP)
         self.mixture.add_tied(1.0, target.tied)
         self.n_oracle_calls += self.mixture.n_searches
@@ -357,18 +383,6 @@ cdef class MixtureKernel(ExpectationVisitor):
     cdef double of_tied(self, Py_ssize_t i) noexcept nogil:
         """Return the curvature of R along tied expectations of item i."""
         return self.scale[i] * self.item.weights.bias_factor
-
-    cdef double value_at(self) noexcept nogil:
-        """Return what the mixture maximises, where it is at kept expectations."""
-        cdef Py_ssize_t k
-        cdef Values kept = self.kept
-        cdef double squares = 0.0, value = self.item.inner(kept, self.scores)
-        for k in range(self.item.n_local):
-            value += 0.5 * kept.local[k] * (1.0 - kept.local[k])
-        for k in range(self.item.n_tied):
-            if self.mixture.has_weight[k]:
-                squares += kept.tied[k] * kept.tied[k]
-        return value - 0.5 * self.mixture.tied_factor * squares
 
 
 cdef void shift(
