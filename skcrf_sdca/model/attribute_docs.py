@@ -84,12 +84,13 @@ ATTRIBUTES = {
     "history_": """
         history_ : dict of ndarrays of shape (n_certificates,)
             One value per certificate, of every epoch or of fewer: epoch, updates and
-            oracle_calls (divided by n; each trial of a step size is a call, and a
-            forward pass alone half a call), seconds (without the certificates), primal,
-            dual, gap; with ``X_val`` also val_score. Dual solvers also have
-            non_uniformity, the quadratic mean of the gaps of the sequences, as visits
-            found them, over their mean: its square bounds by which factor sampling by
-            gap can be faster. Where visits were drawn inside a window, window is the
+            oracle_calls (divided by n; each trial of a step size is a call, each search
+            for one of the labellings that a visit mixes, and a forward pass alone half
+            a call), seconds (without the certificates), primal, dual, gap; with
+            ``X_val`` also val_score. Dual solvers also have non_uniformity, the
+            quadratic mean of the gaps of the sequences, as visits found them, over
+            their mean: its square bounds by which factor sampling by gap can be faster.
+            Where visits were drawn inside a window, window is the
             part of the data that it had.
         """,
     "fit_": """

@@ -269,13 +269,15 @@ def as_weight(weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        If there is not one weight for each item.
+        If there is not one finite weight for each item.
     """
     if weight is None:
         return np.ones(n)
     weight = np.ascontiguousarray(weight, dtype=np.float64)
     if weight.shape != (n,):
         raise ValueError(f"weight has shape {weight.shape}; {n} items need {(n,)}")
+    if not np.isfinite(weight).all():
+        raise ValueError("weight has numbers that are not finite: NaN or infinity")
     return weight
 
 

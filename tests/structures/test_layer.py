@@ -140,6 +140,8 @@ def test_wrong_arguments_are_refused(rng):
         layer._replace(start=np.zeros(2)).decode(emissions, offsets)
     with pytest.raises(ValueError, match="weight has shape .1,.; 4 items"):
         layer.log_partition(emissions, offsets, weight=[1.0])
+    with pytest.raises(ValueError, match="weight has numbers that are not finite"):
+        layer.log_partition(emissions, offsets, weight=[1.0, np.nan, 1.0, 1.0])
     with pytest.raises(ValueError, match="label"):
         layer.negative_log_likelihood(emissions, labels + N_LABELS, offsets)
     with pytest.raises(ValueError, match="labels must be from 0 to 2, got -1"):
