@@ -405,7 +405,7 @@ def cut_table(X, lengths):
     return PackedSequences.from_lengths(X, lengths)
 
 
-def is_not_cut():
+def not_cut():
     """Return the error for a table where sequences are needed."""
     return ValueError(
         f"{words().X} is one table, which does not say where a {words().sequence} "

@@ -15,7 +15,7 @@ from skcrf_sdca._utils.sklearn_private import safe_indexing
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.feature_names import FeatureNames
-from skcrf_sdca.data.input_formats import check_has_items, is_not_cut
+from skcrf_sdca.data.input_formats import check_has_items, not_cut
 from skcrf_sdca.data.label_encoding import encode_training_labels, plain_labels
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.features.per_token import joined_items, lists_beside
@@ -259,7 +259,7 @@ def _sequences(X):
     """Return the items of all sequences and the offsets; ValueError for a table."""
     items, offsets = joined_items(X)
     if offsets is None:
-        raise is_not_cut()
+        raise not_cut()
     return items, offsets
 
 

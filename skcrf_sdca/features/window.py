@@ -12,12 +12,7 @@ from skcrf_sdca._utils.sklearn_private import StrOptions, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.feature_names import FeatureNames, check_same_names
-from skcrf_sdca.data.input_formats import (
-    check_has_items,
-    cut_table,
-    is_not_cut,
-    is_table,
-)
+from skcrf_sdca.data.input_formats import check_has_items, cut_table, is_table, not_cut
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.features.frames import NEAREST, ZERO, FrameWindow
@@ -250,7 +245,7 @@ class SequenceWindow(SequenceTransformer):
         if isinstance(X, PackedSequences):
             return X
         if is_table(X):
-            raise is_not_cut()
+            raise not_cut()
         return PackedSequences.from_sequences(X, n_features=n_features)
 
     def _check_features(self, packed):
