@@ -78,7 +78,11 @@ def in_one_test(names, cases):
     """Give a test its arguments as ``pytest.mark.parametrize``, all cases in one test.
 
     It ends at the first case that fails, and a note of the error says which it is.
+    ValueError if there is no case.
     """
+    cases = list(cases)
+    if not cases:
+        raise ValueError(f"no case of {names!r}")
     one, names = isinstance(names, str), (names,) if isinstance(names, str) else names
 
     def decorate(test):

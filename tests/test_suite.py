@@ -4,13 +4,14 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from inspect import signature
 from itertools import combinations, product
 from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info
 
-from pairs import pairwise_table
+from pairs import by_pairs, in_one_test, pairwise_table
 
 HERE = str(Path(__file__).parent)
 FACTORS = ("abcde", (1, 2, 3), ("x", "y", "z"), (True, False))
@@ -35,6 +36,39 @@ def test_a_pairwise_table_has_every_pair_of_the_product(allowed):
     assert pairs_of(rows) == pairs_of(every)
     assert len(rows) < len(every) / 2
     assert pairwise_table(*FACTORS, allowed=allowed) == rows
+
+
+def test_the_rows_of_pairs_have_a_value_for_each_name():
+    names, rows = by_pairs({"a,b": [(1, 2), (3, 4)], "c": [[5], [6]]}).args
+    assert names == "a,b,c"
+    assert sorted(rows) == [(1, 2, [5]), (1, 2, [6]), (3, 4, [5]), (3, 4, [6])]
+
+
+def test_one_test_has_all_cases_each_time_that_it_runs():
+    seen = []
+
+    @in_one_test("a", iter([1, 2]))
+    @in_one_test(("b", "c"), zip("xy", "zw", strict=True))
+    def cases(a, b, c, fixture):
+        seen.append((a, b, c, fixture))
+
+    assert [*signature(cases).parameters] == ["fixture"]
+    for fixture in "first", "second":
+        cases(fixture=fixture)
+        found = [(a, *own, fixture) for a in (1, 2) for own in ("xz", "yw")]
+        assert seen[-4:] == found
+
+
+def test_one_test_fails_as_its_case_does_and_names_it():
+    @in_one_test("a", [1, 0])
+    def cases(a):
+        assert a
+
+    with pytest.raises(AssertionError) as found:
+        cases()
+    assert found.value.__notes__ == ["The case is {'a': 0}."]
+    with pytest.raises(ValueError, match=r"no case of 'a'"):
+        in_one_test("a", ())
 
 
 def test_blas_has_no_more_threads_than_the_environment_says():
