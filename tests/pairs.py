@@ -77,8 +77,8 @@ def by_pairs(factors, allowed=None):
 def in_one_test(names, cases):
     """Give a test its arguments as ``pytest.mark.parametrize``, all cases in one test.
 
-    It ends at the first case that fails, and a note of the error says which it is.
-    ValueError if there is no case.
+    It ends at the first case that fails, and a note of the error says which it is. It
+    is skipped if a case is, after all others. ValueError if there is no case.
     """
     cases = list(cases)
     if not cases:
@@ -88,13 +88,18 @@ def in_one_test(names, cases):
     def decorate(test):
         @functools.wraps(test)
         def run(**others):
+            skipped = None
             for case in cases:
                 own = dict(zip(names, (case,) if one else case, strict=True))
                 try:
                     test(**own, **others)
+                except pytest.skip.Exception as error:
+                    skipped = error
                 except BaseException as error:
                     error.add_note(f"The case is {own}.")
                     raise
+            if skipped:
+                raise skipped
 
         signature = inspect.signature(test)
         others = [p for p in signature.parameters.values() if p.name not in names]

@@ -71,6 +71,20 @@ def test_one_test_fails_as_its_case_does_and_names_it():
         in_one_test("a", ())
 
 
+def test_a_case_that_is_skipped_ends_no_other():
+    seen = []
+
+    @in_one_test("a", [1, 2, 3])
+    def cases(a):
+        seen.append(a)
+        if a == 2:
+            pytest.skip("not here")
+
+    with pytest.raises(pytest.skip.Exception, match="not here"):
+        cases()
+    assert seen == [1, 2, 3]
+
+
 def test_blas_has_no_more_threads_than_the_environment_says():
     """No module imports NumPy before conftest.py has said how many."""
     most = os.environ.get("OPENBLAS_NUM_THREADS", os.environ["OMP_NUM_THREADS"])
