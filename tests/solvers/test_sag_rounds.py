@@ -52,6 +52,17 @@ def test_the_target_is_that_of_the_marginals(n_jobs, form, variant):
     assert (solver.visited > 0).sum() > 200
 
 
+def test_rounds_have_as_many_visits_as_they_are_to_have():
+    """Sequences of other lengths do not make them longer, in the mean."""
+    problem = draw_problem(FORMS["sparse"], 3, n_sequences=360)
+    solver, n_rounds = new_solver(problem, sampling="uniform"), []
+    for _ in range(10):
+        solver.epoch()
+        n_rounds.append(solver.kernel.rounds.n_rounds)
+    # The slowest worker makes the last rounds.
+    assert 1.0 <= np.mean(n_rounds) / parallel.FEWEST_SAG_ROUNDS < 1.08
+
+
 @pytest.mark.slow
 @by_pairs({"draw": DRAW, "form": FORMS, "variant": VARIANTS})
 def test_the_optimum_is_that_of_one_thread(draw, form, variant):
