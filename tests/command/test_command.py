@@ -1378,14 +1378,15 @@ def test_a_search_keeps_nothing_that_is_worse_than_the_default(
     train, model = tmp_path / "t", tmp_path / "m"
     train.write_text("Peter B-PER\nleft O\n\nit O\nrains O\n\n" * 20)
     # So strong a penalty that all labels have the same score.
-    early = Candidate(1e4, 0.5, (0.99,))
-    monkeypatch.setattr(_search, "candidates", lambda *_, **__: iter([early]))
+    early = [Candidate(1e4, 0.5, (0.99,)), Candidate(1e3, 0.5, (0.98,))]
+    monkeypatch.setattr(_search, "candidates", lambda *_, **__: iter(early))
     options = ["--search", "halving", "--dev", train]
     status, _, progress = run("train", train, "-o", model, *options)
     assert status == 0
     at_end = re.search(r"10000 / n, .*: span F1 (\S+), fitted to the end", progress)
     assert float(at_end[1]) < 1.0
     assert "best: alpha = 1 / n, l1 ratio 0, span F1 1.0000" in progress
+    assert "is the largest of the strengths" not in progress
     assert load_model(model)[-1].alpha == pytest.approx(1 / 40)
 
 
