@@ -73,7 +73,7 @@ class StatelessTransformer(ItemTransformer):
         return self
 
     def _check_parameters(self):
-        """Raise TypeError or ValueError if a parameter of a valid type is not valid."""
+        """Raise TypeError or ValueError for what the types of parameters do not say."""
 
     def __sklearn_is_fitted__(self):
         """Return True."""

@@ -18,7 +18,7 @@ from skcrf_sdca._utils.parallel import over_ranges
 class Targets(Protocol):
     """Distributions q_i over labellings; the loss compares the model with them.
 
-    ``given`` is the array of all positions that they were made of.
+    ``given`` is the array they come from: labels, possible labels, or probabilities.
     """
 
     def check(self, structure):

@@ -17,8 +17,8 @@ KEYS = ("local", "tied")
 # Most sequences have one or two, and some need many: with 16, names end at a gap of a
 # fiftieth of the objective. Mixtures of trees, whose positions are arcs, need over 100.
 FEWEST_LABELLINGS, MOST_LABELLINGS = 64, 255
-# The curvature that a mixture knows at first, see `MixtureKernel`: that of one move
-# without features, since no move is too small to divide by.
+# The curvature that a `MixtureKernel` knows at first: that of one move which changes no
+# feature. That of H is not 0, and divides that of R.
 FIRST_CURVATURE = np.array([0.0, 1.0])
 
 

@@ -35,7 +35,7 @@ class SDCA(DualSolver):
     """
 
     needs: ClassVar[frozenset[str]] = DualSolver.needs | {"direct"}
-    # They are most of the dual variables, and certificates need their sum alone.
+    # Most dual variables are tied expectations, and certificates need their sum alone.
     sees_tied = False
     n_kept = 0
 

@@ -103,7 +103,7 @@ cdef class ExpectationVisitor(DualVisitor):
         return True
 
     cdef void measure(self, Py_ssize_t i, Values away) noexcept nogil:
-        """Take the change from other expectations to the expected ones."""
+        """Measure the change from ``away`` to the expectations of the item."""
         self.item.set_change(self.item.expected, away)
         self.item.sum_features()
         self.sums.measure(self.scale[i])
@@ -265,13 +265,13 @@ cdef class MixtureKernel(ExpectationVisitor):
     item, offsets, scale, gaps, sampler, expected, active
         As for `ExpectationVisitor`.
     curvature : ndarray of shape (2,)
-        That of moves before, see the attribute.
+        What an earlier run has measured, see the attribute.
 
     Attributes
     ----------
     curvature : ndarray of shape (2,)
-        The sums of the curvatures of R and of H along local changes, in moves with the
-        curvature 1 of H.
+        The curvatures of R and of H along the local changes of all moves, summed, over
+        that of a move along which H has the curvature 1.
     """
 
     cdef Mixture mixture
