@@ -457,3 +457,27 @@ def test_visits_begin_with_the_labellings_of_the_visits_before():
     crf = SDCACRF(0.01, loss="sparsemap", random_state=0).fit(X, y)
     calls = crf.history_["oracle_calls"] / crf.history_["epoch"]
     assert calls[-1] < 0.7 * calls[0]
+
+
+def test_a_visit_takes_the_step_of_largest_dual():
+    X, y = make_chains(10, n_labels=3, length=(2, 5), random_state=0)[:2]
+    labels = np.concatenate(y).astype(np.int32)
+    chain = Chain(PackedSequences.from_sequences(X), 3)
+    problem = Problem(chain, labels, 0.01, loss=new_loss("sparsemap"))
+    solver = make_solver(BCFW, problem)
+    for i in range(10):
+        ends = [np.concatenate([own.ravel() for own in solver.marginals])]
+        solver.kernel.epoch_in_order(np.array([i]))
+        ends.append(np.concatenate([own.ravel() for own in solver.marginals]))
+
+        def dual(share, ends=ends):
+            mu = ends[0] + share * (ends[1] - ends[0])
+            for own in solver.marginals:
+                own.ravel()[:], mu = mu[: own.size], mu[own.size :]
+            solver._set_point(solver.renormalize())
+            return solver.certify().dual
+
+        # A parabola, with its top at the step.
+        first, middle, last = map(dual, (0.0, 0.5, 1.0))
+        assert last > first + 1e-6
+        assert middle - first == pytest.approx(0.75 * (last - first), rel=1e-6)
