@@ -28,7 +28,7 @@ from pathlib import Path
 
 import covering
 
-import figures
+import code_figures
 
 ROOT = Path(__file__).parents[1]
 # What a token becomes.
@@ -81,7 +81,9 @@ def lines_of_code(path):
     """Yield the numbers and the lines that a fault may be put into."""
     lines = path.read_text().splitlines()
     if path.suffix == ".py":
-        left_out = figures.numbers_of(figures.docstrings(figures.tree_of(path)))
+        left_out = code_figures.numbers_of(
+            code_figures.docstrings(code_figures.tree_of(path))
+        )
     else:
         text = path.read_text()
         left_out = {
@@ -101,8 +103,8 @@ def function_at(path, number):
     """Return the names of the innermost function of a line, None outside of all."""
     found = [
         node
-        for node in ast.walk(figures.tree_of(path))
-        if isinstance(node, figures.FUNCTIONS)
+        for node in ast.walk(code_figures.tree_of(path))
+        if isinstance(node, code_figures.FUNCTIONS)
         and node.body[0].lineno <= number <= node.end_lineno
     ]
     return max(found, key=lambda node: node.lineno).name if found else None
@@ -110,7 +112,7 @@ def function_at(path, number):
 
 def drawn(rng, room):
     """Return the path, the number, the line and its fault of one drawn fault."""
-    paths = figures.files("*.py", "*.pyx")
+    paths = code_figures.files("*.py", "*.pyx")
     rooms = sorted({room_of(path) for path in paths})
     while True:
         own = room or rng.choice(rooms)
@@ -128,7 +130,7 @@ def drawn(rng, room):
 
 def room_of(path):
     """Return the folder of a module, with that of a kernel."""
-    parts = path.relative_to(figures.ROOT).parts[:-1]
+    parts = path.relative_to(code_figures.ROOT).parts[:-1]
     return "/".join(parts[: 2 if parts[:1] == ("_kernels",) else 1]) or "top"
 
 

@@ -11,7 +11,7 @@ import sys
 
 
 def main():
-    # Not at the top: tests collect this module, and have figures of their own.
+    # Not at the top: pytest imports this module too, which takes long with these.
     import figures  # noqa: F401
     import runs  # noqa: F401
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-import figures
+import code_figures
 import skcrf_sdca
 from skcrf_sdca._kernels.visits._item import Item
 from skcrf_sdca.structures.registry import STRUCTURES
@@ -38,7 +38,7 @@ def name_of(path):
 def imported_names(path):
     """Return the dotted names that a file imports, anywhere in it."""
     found = []
-    for node in ast.walk(figures.tree_of(path)):
+    for node in ast.walk(code_figures.tree_of(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.append(node.module)
             found += (f"{node.module}.{alias.name}" for alias in node.names)
@@ -141,7 +141,7 @@ def test_no_possessive_quantifier_follows_a_group():
     texts = (
         (name_of(path), node.value)
         for path in MODULES
-        for node in ast.walk(figures.tree_of(path))
+        for node in ast.walk(code_figures.tree_of(path))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
     assert not [name for name, text in texts if possessive.search(text)]
@@ -177,16 +177,16 @@ AT_MOST = {
 
 @pytest.mark.parametrize("figure", AT_MOST)
 def test_figures_of_the_sources_do_not_grow(figure):
-    found = getattr(figures, figure)()
+    found = getattr(code_figures, figure)()
     assert len(found) <= AT_MOST[figure], found
 
 
 def test_the_page_of_contributors_has_the_limits_that_are_kept():
     page = " ".join((ROOT.parent / "docs/contributing.rst").read_text().split())
     assert (
-        f"A new function has at most {figures.MAX_LINES} lines of code and "
-        f"{figures.MAX_PARAMETERS} parameters, a new module at most "
-        f"{figures.MAX_MODULE} lines."
+        f"A new function has at most {code_figures.MAX_LINES} lines of code and "
+        f"{code_figures.MAX_PARAMETERS} parameters, a new module at most "
+        f"{code_figures.MAX_MODULE} lines."
     ) in page
 
 
@@ -284,7 +284,7 @@ def attributes_of_structures(path):
     """Return what a file uses of structures, and of the compiled ones, by names."""
     used, compiled = set(), set()
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    for function in ast.walk(figures.tree_of(path)):
+    for function in ast.walk(code_figures.tree_of(path)):
         if not isinstance(function, functions):
             continue
         kernels = structures_of(function, "kernel")

@@ -13,7 +13,7 @@ from typing import Literal, get_args, get_origin
 import pytest
 from sklearn.base import clone
 
-import figures
+import code_figures
 from skcrf_sdca import LBFGSCRF, TreeCRF
 from skcrf_sdca._utils.checked_parameters import Choices
 from skcrf_sdca._utils.sklearn_private import InvalidParameterError
@@ -220,9 +220,9 @@ def test_defaults_of_gradient_methods_are_those_of_the_solver():
 
 def test_every_parameter_is_read_by_a_solver_or_a_fit():
     home = Path(module.__file__)
-    others = [path.read_text() for path in figures.files("*.py") if path != home]
+    others = [path.read_text() for path in code_figures.files("*.py") if path != home]
     words = set(re.findall(r"\w+", "\n".join(others)))
-    unread = sorted(set(figures.written_parameters()) - words)
+    unread = sorted(set(code_figures.written_parameters()) - words)
     assert not unread
 
 

@@ -241,11 +241,10 @@ def test_the_solver_that_was_chosen_goes_on_with_another_alpha(tmp_path):
     assert crf.set_params(warm_start=False).fit(X, Y).solver_ == "lbfgs"
 
 
-@pytest.mark.parametrize("other", ["log_loss", "hinge"])
-def test_the_state_of_another_kind_of_loss_is_refused(other):
+def test_the_state_of_another_kind_of_loss_is_refused():
     crf = SDCACRF(loss="sparsemap", warm_start=True, random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match="same estimator, solver and kind of loss"):
-        crf.set_params(loss=other).fit(X, Y)
+        crf.set_params(loss="log_loss").fit(X, Y)
 
 
 def test_a_fit_with_a_state_takes_no_init(fitted):

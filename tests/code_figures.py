@@ -1,6 +1,6 @@
 """Figures of the sources, which `test_architecture` bounds, and walks of X; run it.
 
-    python tests/figures.py
+    python tests/code_figures.py
 
 Lines of code are neither docstrings, comments nor blank lines.
 """
