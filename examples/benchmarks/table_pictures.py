@@ -21,8 +21,8 @@ import runs
 NUMBER = re.compile(r"(> )?(\d[\d.]*(?:e[+-]?\d+)?)(?: \([^)]*\))?")
 MARKERS = {"": "o", "> ": ">"}
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"]
-# Of a row of the picture in inches, between the points of two columns in rows, and of
-# an entry of the legend in inches.
+# The height of a row in inches, the distance between the points of two columns in
+# rows, and the width of an entry of the legend in inches.
 HEIGHT, APART, LEGEND_ENTRY = 0.25, 0.12, 2.0
 
 
