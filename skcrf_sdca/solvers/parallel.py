@@ -21,10 +21,11 @@ from skcrf_sdca.solvers.partition import FeaturePartition, equal_shards
 # A worker with fewer sequences would wait for the others most of the time.
 MIN_SHARD = 64
 
-# Visits in a round, about and of all workers together: more of them take more epochs,
-# fewer let the workers wait for each other.
-ROUND_VISITS = 20
-# Visits of SAG are shorter, and it aggregates two vectors. An epoch has some rounds.
+# Visits of the other workers in a round, about: more of them, which a worker does not
+# see, take more epochs, and fewer let the workers wait for each other.
+UNSEEN_VISITS = 20
+# Of SAG, whose visits are shorter, and which aggregates two vectors, these are the
+# visits of all workers in a round. An epoch has some rounds.
 SAG_VISITS, FEWEST_SAG_ROUNDS = 40, 40
 # A feature is frequent if this part of the sequences has it.
 FREQUENT = 0.025
@@ -77,7 +78,7 @@ def make_parallel_visitor(problem, weights, n_workers, new_sampler, new_visitor)
         local_weights,
         margin=MARGIN,
         memory=MEMORY,
-        **division.lengths_of_rounds(ROUND_VISITS),
+        **division.lengths_of_rounds(UNSEEN_VISITS * n_workers / (n_workers - 1)),
     )
     visitors = division.assigned(visitor_of)
     return ParallelVisitor(problem, division, visitors, rounds, following)
@@ -255,6 +256,7 @@ class ParallelVisitor:
         self.partition, self.worker_of = division.partition, division.worker_of
         self.weights = following if problem.penalty.threshold else None
         self.in_turn = False
+        self._code, self._codes = None, [None] * len(visitors)
         if self.weights is not None:
             self.set_factors(*problem.penalty.factors)
 
@@ -277,9 +279,12 @@ class ParallelVisitor:
         """Have visits move weights by factors, see `Weights.set_factors`."""
         if self.weights is not None:
             self.weights.set_factors(code, value, bias_factor)
-        for worker, visitor in enumerate(self.visitors):
-            local = None if code is None else self.partition.rows_of(code, worker)
-            visitor.set_factors(local, value, bias_factor)
+        if code is not self._code:
+            workers = range(len(self.visitors))
+            self._codes = [self.partition.rows_of(code, worker) for worker in workers]
+            self._code = code
+        for visitor, own in zip(self.visitors, self._codes, strict=True):
+            visitor.set_factors(own, value, bias_factor)
 
     def epoch(self, uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""
