@@ -11,6 +11,8 @@ from skcrf_sdca._utils.typing import RandomState
 
 # Numbers in memory while labels are sampled (32 MiB of doubles).
 _BATCH_SIZE = 2**22
+# Of transition weights: what underflows is then far below the rounding of the sum.
+_LARGEST_SPAN = 600.0
 
 
 def make_chains(  # noqa: PLR0913 - the options are the interface
@@ -183,11 +185,7 @@ def _sample_paths(rng, scores, lengths, transition):
     # forward[t, k] = scores[t, k] + log sum_j exp(forward[t-1, j] + transition[j, k])
     forward = scores.copy()
     for t in range(1, scores.shape[1]):
-        step = forward[:, t - 1, :, None] + transition
-        # As np.logaddexp.reduce, in a third of its time.
-        largest = step.max(axis=1)
-        step -= largest[:, None]
-        forward[:, t] += largest + np.log(np.exp(step, out=step).sum(axis=1))
+        forward[:, t] += _log_sums(forward[:, t - 1], transition)
 
     # p(y_t | y_{t+1}, x) is proportional to exp(forward[t] + transition[:, y_{t+1}])
     paths = np.zeros(scores.shape[:2], dtype=np.intp)
@@ -198,3 +196,11 @@ def _sample_paths(rng, scores, lengths, transition):
             logits += followed * transition[:, paths[:, t + 1]].T
         paths[:, t] = logits.argmax(axis=1)
     return paths
+
+
+def _log_sums(scores, transition):
+    """Return log sum_j exp(scores[:, j] + transition[j, k]) for each k."""
+    if np.ptp(transition) > _LARGEST_SPAN:
+        return np.logaddexp.reduce(scores[:, :, None] + transition, axis=1)
+    rows, top = scores.max(axis=1, keepdims=True), transition.max()
+    return rows + top + np.log(np.exp(scores - rows) @ np.exp(transition - top))
