@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -64,6 +66,18 @@ def partly_known():
     return X, [[None, *labels[1:]] if len(labels) > 1 else labels for labels in y]
 
 
+def soft():
+    X, y = chains()
+    rng = np.random.default_rng(0)
+    return X, [rng.dirichlet(np.ones(3), size=len(labels)) for labels in y]
+
+
+def in_parts():
+    X, y = words()
+    names = "N-one", "N-many", "V-one"
+    return X, [[names[k] for k in labels] for labels in y]
+
+
 def graphs():
     return graph_cases.sample(30, n_labels=3)
 
@@ -84,6 +98,11 @@ FITS = {
     "more l1": (chains, OEGCRF(l1_ratio=0.7)),
     "plain": (chains, SDCACRF(acceleration=None)),
     "margin": (chains, SDCACRF(loss="softmax_margin", temperature=0.5)),
+    "sparsemap": (chains, SDCACRF(loss="sparsemap")),
+    "sparsemap, l1": (chains, SDCACRF(loss="sparsemap", l1_ratio=0.3)),
+    "smooth hinge": (chains, SDCACRF(loss="smooth_hinge")),
+    "class weights": (chains, SDCACRF(class_weight="balanced")),
+    "parts of labels": (in_parts, SDCACRF(label_features="parts")),
     "bound": (
         lambda: make_chains(40, n_labels=5, random_state=0),
         SDCACRF(label_pairs="observed"),
@@ -94,11 +113,15 @@ FITS = {
     "observed transitions": (words, OEGCRF(transitions="observed")),
     "table": (rows, SDCACRF()),
     "partly known": (partly_known, SDCACRF()),
+    "soft": (soft, OEGCRF()),
     "graph": (graphs, GraphCRF(solver="sdca")),
     "graph, oeg": (graphs, GraphCRF(solver="oeg")),
+    "graph, l1": (graphs, GraphCRF(solver="oeg", l1_ratio=0.3)),
     "reweighted": (graphs, GraphCRF(solver="sdca", inference="trw")),
     "tree": (trees, TreeCRF(solver="oeg")),
+    "tree, sdca": (trees, TreeCRF(solver="sdca")),
     "segments": (words, SegmentCRF(scheme=None)),
+    "segments, oeg": (words, SegmentCRF(scheme=None, solver="oeg")),
 }
 
 
@@ -227,16 +250,26 @@ def test_a_fit_from_a_file_keeps_no_number_for_each_position_in_memory(
         assert peak_of(lambda: crf.fit(packed, labels)) < 4 * n_positions
 
 
-def test_two_fits_of_one_packed_file_have_files_of_their_own(tmp_path):
+def test_two_fits_of_one_packed_file_at_once_have_files_of_their_own(tmp_path):
     X, y = words()
     vectorized = SDCACRF(max_iter=1, tol=1.0, random_state=0).fit(X, y).vectorizer_
     vectorized.transform(X).save(tmp_path / "X")
     labels = np.concatenate(y)
-    fits = []
-    for cls in (SDCACRF, OEGCRF):
+    # Each fit waits in its first epoch for the other.
+    both = Barrier(2)
+
+    class Meet(DualityGapMonitor):
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+            if fitted_estimator.n_iter_ == 1:
+                both.wait(timeout=60)
+
+    def fit(cls):
         packed = PackedSequences.open(tmp_path / "X")
         assert packed.n_bytes_mapped == (tmp_path / "X").stat().st_size
-        fits.append(cls(memory=500, **TIGHT).fit(packed, labels))
+        return cls(memory=500, **TIGHT).set_callbacks(Meet()).fit(packed, labels)
+
+    with ThreadPoolExecutor(2) as pool:
+        fits = list(pool.map(fit, (SDCACRF, OEGCRF)))
     expected = SDCACRF(**TIGHT).fit(X, y).primal_objective_
     assert_allclose([f.primal_objective_ for f in fits], expected, rtol=1e-8)
     assert vectorized.transform(X).n_bytes_mapped == 0
