@@ -297,10 +297,11 @@ class DualSolver(EpochSolver):
         return problem.seen - np.concatenate(parts)
 
     def record_seen(self):
-        """Record the gaps that the last full pass has seen, as visits do."""
-        visited = self.gaps < self.unvisited
-        self.gaps[visited] = np.maximum(self.seen_gaps()[visited], 0.0)
+        """Record the gaps that the last full pass has seen; return their mean."""
+        visited, seen = self.gaps < self.unvisited, self.seen_gaps()
+        self.gaps[visited] = np.maximum(seen[visited], 0.0)
         self._on_threads("record_gaps")
+        return self.problem.loss.scale * self.problem.mean(seen)
 
     def move_center(self, kappa, z):
         """Change the penalty of the problem, see `Proximal.move`; mu stays."""

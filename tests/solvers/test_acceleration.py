@@ -279,6 +279,24 @@ def test_many_labels_share_the_curvature(structure, n_labels, share):
     assert_allclose(solver.proximal.penalty.kappa, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("solver", [SDCA, OEG])
+def test_kappa_follows_both_parts_of_a_gap(solver):
+    problem = draw_problem(seed=3, n_sequences=130)
+    outer = make_solver(partial(ProximalPoint, solver=solver), problem)
+    for _ in range(3):
+        outer.epoch()
+    gap = outer.certify().gap
+    share = np.clip(problem.mean(outer.solver.seen_gaps()) / gap, 0.001, 0.999)
+    times = (share / (1.0 - share)) ** 0.25
+    assert times > 1.1
+    expected = times * outer._kappa()
+    # The second epoch follows no certificate, and kappa stays.
+    for _ in range(2):
+        outer.epoch()
+        assert_allclose(outer.proximal.penalty.kappa, expected, rtol=1e-6)
+    assert_allclose(outer.state()["times"], times, rtol=1e-6)
+
+
 def spelling(word, where=""):
     """Return the parts of a word, and its length, as features."""
     ends = range(1, len(word) + 1)
@@ -317,4 +335,13 @@ def test_short_sequences_of_many_features_with_a_small_alpha(estimator, unit):
     # With 0.8 of the draws by gap, and kappa by the loss of a sequence, SDCA takes
     # 58 epochs in the unit 1 and 72 in the unit 8, and OEG 50 and 39.
     crf = estimator(0.1 * unit**2 / len(X), max_iter=45, random_state=0).fit(X, y)
+    assert crf.duality_gap_ <= crf.gap_target_
+
+
+@pytest.mark.parametrize("estimator", DUAL)
+def test_l1_and_short_sequences_of_many_features(estimator):
+    X, y = short_names()
+    crf = estimator(0.3 / len(X), l1_ratio=1 / 3, max_iter=32, random_state=0)
+    # SDCA takes 43 epochs where certificates do not change kappa.
+    crf.fit(X, y)
     assert crf.duality_gap_ <= crf.gap_target_
