@@ -506,7 +506,7 @@ def make_tagger(
     >>> tagger.top_features(1, ["O"])
     O
     feature      weight
-    <start>      +0.533
+    <start>      +0.532
     shape=Xxxxx  -0.488
     """
     named = make_pipeline(*steps).steps
