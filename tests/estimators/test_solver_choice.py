@@ -154,6 +154,15 @@ def test_few_labels_with_another_loss_or_penalty_have_sdca(options):
     assert_array_equal(crf.intercept_, single.intercept_)
 
 
+def test_the_chosen_solver_goes_on_where_its_own_estimator_warns():
+    alpha = 1e-6 / len(Y)
+    crf = CRF(alpha, random_state=0).fit(SPARSE, Y)
+    assert crf.solver_ == "sdca"
+    assert crf.duality_gap_ <= crf.gap_target_
+    with pytest.warns(ConvergenceWarning, match="after 100 epochs"):
+        SDCACRF(alpha, random_state=0).fit(SPARSE, Y)
+
+
 def test_a_solver_that_does_not_take_the_loss_is_refused():
     with pytest.raises(ValueError, match="OEG needs a loss with temperature > 0"):
         CRF(solver="oeg", loss="hinge").fit(X, Y)
