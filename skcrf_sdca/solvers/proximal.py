@@ -223,7 +223,8 @@ class ProximalPoint(OuterSolver):
         kappa follows their share of its gap.
         """
         if self._gap is not None:
-            share = np.clip(self.solver.record_seen() / self._gap, *SHARES)
+            gap = max(self._gap, np.finfo(float).tiny)
+            share = np.clip(self.solver.record_seen() / gap, *SHARES)
             times = self._times * (share / (1.0 - share)) ** EXPONENT_OF_SHARES
             self._times = np.clip(times, 1.0 / MOST_TIMES, MOST_TIMES)
             self._gap = None
