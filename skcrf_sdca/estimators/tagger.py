@@ -506,8 +506,8 @@ def make_tagger(
     >>> tagger.top_features(1, ["O"])
     O
     feature      weight
-    <start>      +0.526
-    shape=Xxxxx  -0.483
+    <start>      +0.533
+    shape=Xxxxx  -0.488
     """
     named = make_pipeline(*steps).steps
     return Tagger(
