@@ -280,21 +280,23 @@ def test_many_labels_share_the_curvature(structure, n_labels, share):
 
 
 @pytest.mark.parametrize("solver", [SDCA, OEG])
-def test_kappa_follows_both_parts_of_a_gap(solver):
+@pytest.mark.parametrize(("kappa", "is_too_large"), [(1.0, False), (1000.0, True)])
+def test_a_certificate_corrects_a_kappa_that_is_too_large(solver, kappa, is_too_large):
     problem = draw_problem(seed=3, n_sequences=130)
     outer = make_solver(partial(ProximalPoint, solver=solver), problem)
+    outer._times = kappa
     for _ in range(3):
         outer.epoch()
     gap = outer.certify().gap
-    share = np.clip(problem.mean(outer.solver.seen_gaps()) / gap, 0.1, 0.8)
+    share = np.clip(problem.mean(outer.solver.seen_gaps()) / gap, 0.1, 0.5)
     times = (share / (1.0 - share)) ** (1.0 / 6.0)
-    assert times > 1.1
+    assert (times < 0.8) if is_too_large else (times == 1.0)
     expected = times * outer._kappa()
     # The second epoch follows no certificate, and kappa stays.
     for _ in range(2):
         outer.epoch()
         assert_allclose(outer.proximal.penalty.kappa, expected, rtol=1e-6)
-    assert_allclose(outer.state()["times"], times, rtol=1e-6)
+    assert_allclose(outer.state()["times"], kappa * times, rtol=1e-6)
 
 
 def spelling(word, where=""):
