@@ -31,8 +31,9 @@ as F / 2 times the loss of a position, L / T: this is the second term of the max
 Where little of the penalty is L2, a large kappa keeps D low: these values are taken
 times 1 - l1_ratio.
 
-The fit corrects a kappa that is too large. The gap of w and mu is the mean of the gaps of sequences, which
-visits make smaller, and the gap of the penalty, with v = w_hat(mu) and for L2
+The fit corrects a kappa that is too large. The gap of w and mu is the mean of the gaps
+of sequences, which visits make smaller, and the gap of the penalty, with v = w_hat(mu)
+and for L2
 
     alpha (r(w) + r*(v) - <w, v>) = sum_j (kappa_j (z_j - w_j))^2 / (2 alpha),
 
