@@ -39,8 +39,8 @@ HISTORY_COLUMNS = (
 CHECKED_LATER = {"over": "ignore", "divide": "ignore", "invalid": "ignore"}
 
 # A certificate waits while the estimate of the gap is above so many targets. From one
-# epoch to the next the ratio fell by at most a third on text and handwriting. On one of
-# 40 problems of 150 small chains it fell by more, and the fit made an epoch more.
+# epoch to the next the ratio fell by at most a third on text and handwriting, and an
+# epoch takes longer than a certificate.
 MARGIN = 2.0
 # The ratio before the first certificate: on text it was 0.5 to 1.3 near the end.
 FIRST_RATIO = 0.5
